@@ -28,6 +28,8 @@ from tests.support.studies.run_steps import ResultsOf, ResultsOfLab, Session, ru
 from tests.support.studies.small_study import write_outputs, write_report
 
 RECORDED = recorded()
+WITH_SLOW = {module_of(name) for name in RECORDED}
+gc.set_threshold(100_000)  # most of what is made lives long, the tests before all
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,7 +48,7 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Do not even import slow modules in a quick run, as some need more than others, or Linux; nor quick ones else."""
     place = collection_path.relative_to(Path(__file__).parent).as_posix()
-    has_none = collection_path.suffix == ".py" and place not in {module_of(name) for name in RECORDED}
+    has_none = collection_path.suffix == ".py" and place not in WITH_SLOW
     return (config.getoption("--quick") and place in RECORDED) or (config.getoption("--slow") and has_none) or None
 
 
@@ -62,9 +64,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def pytest_collection_finish() -> None:
-    """Spare what is imported by now, which stays, the search for garbage, and search less often."""
+    """Spare what is imported and collected by now, which stays, the search for garbage."""
     gc.freeze()
-    gc.set_threshold(100_000)
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -81,10 +82,21 @@ def no_process_if_quick(pytestconfig: pytest.Config) -> Iterator[None]:
 
     sys.addaudithook(refuse)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(reader, "parse", parse_here)
-        patch.setattr(reader, "parse_ahead", lambda *_: None)
+        parse_all_here(patch)
         yield
     at_work.clear()
+
+
+@pytest.fixture
+def parsed_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Parse sound C3D files in this process, in tests that have thousands of them and look at names."""
+    parse_all_here(monkeypatch)
+
+
+def parse_all_here(patch: pytest.MonkeyPatch) -> None:
+    """Let C3D files be parsed without a child process."""
+    patch.setattr(reader, "parse", parse_here)
+    patch.setattr(reader, "parse_ahead", lambda *_: None)
 
 
 def parse_here(path: Path, header: Header) -> Any:

@@ -19,16 +19,20 @@ from tests.support.checkout import HOUSE
 
 REFUSED = "test_a_process_is_refused"
 LEAST_S = QUICK_S / 2  # of what is slow in the runs of these tests
-BUSY = f"""
-import subprocess, sys, time
-
-import pytest
-
+WORK = """
+import time
 
 def busy(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end:
         pass
+"""
+OF_A_BROWSER = f"{WORK}\nbusy({1.5 * LEAST_S})\nprint(flush=True)\ninput()"  # it lives until nobody is left to ask it
+BUSY = f"""
+import subprocess, sys
+
+import pytest
+{WORK}
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +54,8 @@ def test_in_all_cases(case):
 
 
 def test_of_a_process():
-    subprocess.run([sys.executable, "-c", ""], check=True)
+    command = [sys.executable, "-c", {OF_A_BROWSER!r}]
+    subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE).stdout.readline()
 
 
 def test_skipped():
@@ -139,6 +144,8 @@ def test_what_is_slow_is_recorded(tmp_path: Path, processes: int) -> None:
         ("test_other.py", "yes"),
         ("test_whole.py", "yes"),
     ]
+    (used_s,) = (float(row[1]) for row in rows if row[0] == "test_busy.py::test_of_a_process")
+    assert used_s > LEAST_S or sys.platform != "linux"
 
 
 def test_a_fixture_is_paid_by_all_who_use_it() -> None:

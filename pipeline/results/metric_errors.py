@@ -1,9 +1,11 @@
 """Standard uncertainties in the tables of metrics, from the metrics of each draw of errors; none without draws."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from math import isfinite
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from ..arrays import Array
@@ -12,7 +14,6 @@ from ..variables.metrics import METRICS, WITH_ERRORS
 from .averages import IS_PHASE, average, errors_of, standard_uncertainty
 from .symmetry import symmetry_index
 
-PLACE = "cycle_of_draws"  # of a row: the index of its cycle among the draws
 DIFFERENCE, INDEX = "difference", "symmetry_index"  # right minus left, and the symmetry index
 USUALLY_HELD = 90, 99  # percent
 # By ``kinematics.method``, the metrics beyond USUALLY_HELD: how often, in percent, 1.96 standard uncertainties held the
@@ -29,7 +30,6 @@ HELD: Mapping[str, Mapping[str, float]] = {
         "range_of_pelvis_tilt": 89.5,
     },
 }
-Row = Mapping[str, str]
 Errors = Mapping[tuple[str, str], Array]  # by condition, and side or comparison of the sides: errors (metric, draw)
 
 
@@ -47,12 +47,7 @@ class Exceptions(NamedTuple):
     too_large: str
 
 
-def number_cycles(rows: Iterable[Row]) -> list[dict[str, str]]:
-    """Return the rows of the gait cycles of metrics.csv with their place among the cycles of study.nc."""
-    return [{**row, PLACE: str(number)} for number, row in enumerate(rows)]
-
-
-def errors_of_cycles(study: xr.Dataset, rows: Sequence[Row]) -> DrawnMetrics | None:
+def errors_of_cycles(study: xr.Dataset, rows: pd.DataFrame) -> DrawnMetrics | None:
     """Return the errors of the metrics of gait cycles; None without draws.
 
     Args:
@@ -61,31 +56,27 @@ def errors_of_cycles(study: xr.Dataset, rows: Sequence[Row]) -> DrawnMetrics | N
     """
     if "metric_draw" not in study.variables:
         return None
-    values = np.full((len(rows), len(METRICS)), np.nan)
-    for number, row in enumerate(rows):
-        for place, name in enumerate(METRICS):
-            if name in WITH_ERRORS:
-                values[number, place] = float(row.get(name) or "nan")
+    values = rows[[name for name in WITH_ERRORS if name in rows]].reindex(columns=[*METRICS]).to_numpy(dtype=float)
     return DrawnMetrics(values, errors_of(study.variables["metric_draw"].values.astype(float), values, IS_PHASE))
 
 
-def errors_of_means(rows: Sequence[Row], drawn: DrawnMetrics | None) -> Errors:
+def errors_of_means(rows: pd.DataFrame, drawn: DrawnMetrics | None) -> Errors:
     """Return the errors of the means over the cycles of each condition and side, and of what compares the sides.
 
     These are right minus left and the symmetry index, of each session and averaged over sessions.
 
     Args:
-        rows: of :func:`number_cycles`.
+        rows: some of those of :func:`errors_of_cycles`, of which the index is their place there.
         drawn: of :func:`errors_of_cycles`.
     """
     if drawn is None:
         return {}
     result: dict[tuple[str, str], Array] = {}
-    for condition in dict.fromkeys(row["condition"] for row in rows):
-        here = [row for row in rows if row["condition"] == condition]
+    for condition in rows["condition"].unique():
+        here = rows[rows["condition"] == condition]
         for side in SIDES:
-            mine = [int(row[PLACE]) for row in here if row["side"] == side]
-            if mine:
+            mine = here.index[here["side"] == side]
+            if len(mine):
                 result[condition, side] = average(drawn.errors[mine]).mean
         apart = [*_errors_of_sides(here, drawn)]
         if apart:
@@ -94,14 +85,12 @@ def errors_of_means(rows: Sequence[Row], drawn: DrawnMetrics | None) -> Errors:
     return result
 
 
-def _errors_of_sides(rows: Sequence[Row], drawn: DrawnMetrics) -> Iterable[Array]:
+def _errors_of_sides(rows: pd.DataFrame, drawn: DrawnMetrics) -> Iterator[Array]:
     """Yield the errors (2, metric, draw) of right minus left and of the symmetry index of each session with both."""
     names = [*METRICS]
-    for session in dict.fromkeys(row["session"] for row in rows):
-        places = [
-            [int(row[PLACE]) for row in rows if (row["session"], row["side"]) == (session, side)] for side in SIDES
-        ]
-        if all(places):
+    for session in rows["session"].unique():
+        places = [rows.index[(rows["session"] == session) & (rows["side"] == side)] for side in SIDES]
+        if all(map(len, places)):
             (left, of_left), (right, of_right) = (
                 (average(drawn.values[mine]).mean, average(drawn.errors[mine]).mean) for mine in places
             )
@@ -129,4 +118,4 @@ def uncertainties(shown: Sequence[str], errors: Array | None) -> list[float]:
 
 def with_uncertainty(cell: str, uncertainty: float, places: int) -> str:
     """Return the cell of a number with its standard uncertainty, if it has one."""
-    return f"{cell} \N{PLUS-MINUS SIGN}\N{NO-BREAK SPACE}{uncertainty:.{places}f}" if np.isfinite(uncertainty) else cell
+    return f"{cell} \N{PLUS-MINUS SIGN}\N{NO-BREAK SPACE}{uncertainty:.{places}f}" if isfinite(uncertainty) else cell

@@ -10,15 +10,17 @@ import io
 import itertools
 import operator
 import re
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
 FORMULA = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20")  # the wide forms too
 NUMBER = re.compile(r"[+-](inf|\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)  # with a sign, as a formula begins
 DIGITS = "%.6g"
+AT_A_TIME = 50  # groups of rows: a table of few rows takes as long as one of many
 
 
 def csv_of(table: pd.DataFrame, *, exact: Collection[str] = (), header: bool = True) -> bytes:
@@ -75,33 +77,63 @@ def unguard(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(FORMULA) else cell
 
 
-def rows_of(text: str) -> list[dict[str, str]]:
-    """Return the rows of a CSV file as text, :func:`unguard`."""
-    return [*_rows(io.StringIO(text))]
+def read_csv(text: str, *kinds: Collection[str]) -> pd.DataFrame:
+    """Return a CSV file as a table: columns of numbers, NaN for an empty cell, of flags, and of text, unguarded.
+
+    Args:
+        kinds: the columns of numbers, then those of flags, ``True`` or else, and those that are left out.
+    """
+    header, *lines = _lines(io.StringIO(text))
+    return _table(header, lines, *kinds)
 
 
-def read_csv(text: str, numbers: Collection[str]) -> pd.DataFrame:
-    """Return a CSV file as a table: columns of numbers as float, NaN for an empty cell, others as text, unguarded."""
-    table = pd.read_csv(
-        io.StringIO(text),
-        dtype=defaultdict(lambda: "str", dict.fromkeys(numbers, "float64")),
-        keep_default_na=False,
-        na_values={name: [""] for name in numbers},
-    )
-    texts = [str(name) for name in table if name not in numbers]
-    return table.assign(**{name: table[name].map(unguard) for name in texts}).rename(columns=unguard)
+def tables_of(file: Path, column: str, values: Iterable[str], *kinds: Collection[str]) -> Iterator[pd.DataFrame]:
+    """Yield the rows of a CSV file with each of some values in a column, as of :func:`read_csv`; some may have none.
+
+    Rows with one value follow each other in the file, in the order of the values.
+    """
+    with file.open(encoding="utf-8", newline="") as handle:
+        lines = _lines(handle)
+        header = next(lines)
+        groups = _groups_of(lines, header.index(column), values)
+        while some := [*itertools.islice(groups, AT_A_TIME)]:
+            table, end = _table(header, itertools.chain(*some), *kinds), 0
+            for group in some:
+                start, end = end, end + len(group)
+                yield table.iloc[start:end]
 
 
-def groups_of(path: Path, column: str) -> Iterator[tuple[str, list[dict[str, str]]]]:
-    """Yield the rows of a CSV file that follow each other with one cell of a column, as of :func:`rows_of`."""
-    with path.open(encoding="utf-8", newline="") as handle:
-        for cell, rows in itertools.groupby(_rows(handle), key=operator.itemgetter(column)):
-            yield cell, [*rows]
+def _groups_of(lines: Iterable[list[str]], place: int, values: Iterable[str]) -> Iterator[list[list[str]]]:
+    """Yield the lines with each of some values at a place; values and lines have one order."""
+    groups = itertools.groupby(lines, key=operator.itemgetter(place))
+    cell, own = next(groups, (None, iter(())))
+    for value in values:
+        if cell == value:
+            yield [*own]
+            cell, own = next(groups, (None, iter(())))
+        else:
+            yield []
 
 
-def _rows(lines: Iterable[str]) -> Iterator[dict[str, str]]:
-    cells = csv.reader(lines)
-    header = [*map(unguard, next(cells))]
-    for line in cells:
-        if line:
-            yield dict(zip(header, map(unguard, line), strict=True))
+def _lines(file: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the cells of each line that is not empty, unguarded."""
+    return ([*map(unguard, line)] for line in csv.reader(file) if line)
+
+
+def _table(
+    header: list[str],
+    lines: Iterable[list[str]],
+    numbers: Collection[str],
+    flags: Collection[str] = (),
+    left_out: Collection[str] = (),
+) -> pd.DataFrame:
+    """Return lines as of :func:`read_csv`; ValueError if one has another length, or no number where one is due."""
+    columns = [*zip(*lines, strict=True)] or [()] * len(header)
+    cells: dict[str, Any] = {}
+    for name, column in zip(header, columns, strict=True):
+        if name in numbers:
+            cells[name] = np.array([float(cell or "nan") for cell in column])
+        elif name not in left_out:
+            texts = pd.Series([*column], dtype=object)
+            cells[name] = texts == "True" if name in flags else texts
+    return pd.DataFrame(cells)

@@ -108,6 +108,7 @@ _OF_SYMMETRY = {
         "percent",
     ),
 }
+IN_THE_UNITS_OF_THE_ROW = (*SIDES, "difference", "difference_u")  # numbers of symmetry.csv without units of their own
 _OF_EXPORT = {
     **{name: _OF_METRICS[name] for name in ("side", "kinetics_valid", "sex")},
     "doubt_code": Column(COORDINATES["doubt_code"][1]),

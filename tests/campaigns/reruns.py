@@ -21,7 +21,6 @@ import csv
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -31,7 +30,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tests.support.checkout import DEMO, HOUSE, copy_study
+from tests.support.checkout import DEMO, copy_product, copy_study
 from tests.support.processes.witness import used_by_jobs
 from tests.support.studies.every_change import STUDIES, Change, every_change, version_file
 from tests.support.studies.full_study import of_extras, settings_with_extras, write_full_study
@@ -49,7 +48,6 @@ ABOUT = """\
 """
 NOT_WITNESSED = "?"
 WITNESSED = ("module", "file", "library")  # kinds
-SHIPPED = ("pipeline", "gaitlab", "config", "profiles", "snakemake_logger_plugin_gaitlab", "Snakefile")
 # gives the keys of all jobs of studies, as the Snakefile gets them, or why a study is refused; in a fork if asked to.
 # Forks share only how Python parses the texts of its arguments, which takes most of the time of a digest.
 ANSWER = """
@@ -100,11 +98,7 @@ class Recorder:
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.processes = folder, ExitStack()
-        for name in SHIPPED:
-            if (HOUSE / name).is_dir():
-                shutil.copytree(HOUSE / name, folder / "house" / name, ignore=shutil.ignore_patterns("__pycache__"))
-            else:
-                shutil.copy(HOUSE / name, folder / "house")
+        copy_product(folder / "house")
         (folder / "libraries").mkdir()  # OpenSim seems installed, so that its jobs exist on each machine
         (folder / "libraries" / "opensim.py").touch()
         (folder / "libraries" / "opensim-99.egg-info").write_bytes(version_file("opensim", 98))

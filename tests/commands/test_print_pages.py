@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -35,9 +36,14 @@ Path(options["--print-to-pdf"]).write_bytes(b"%PDF-1.4 " + page.encode() + b" %%
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="the browser of these tests is a script")
 
 
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(three_people().pages(), tmp_path_factory.mktemp("pages"))
+
+
 @pytest.fixture
-def study(tmp_path: Path) -> Path:
-    return written(three_people().pages(), tmp_path / "study" / "derived").parent
+def study(pages: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(pages, tmp_path / "study" / "derived")).parent
 
 
 def fake(folder: Path, fault: str = "") -> Path:

@@ -7,6 +7,7 @@ import importlib
 import inspect
 import re
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -41,12 +42,14 @@ FILES |= {
     "body_model_proposal.yaml", "new_sessions.tsv", "new_trials.tsv", "stances.tsv", "scale.trc", "scale.xml",
 }  # fmt: skip
 FILES |= {f"{name}{kind}" for name in TABLES for kind in (".csv", ".changed.csv", ".json")}
-WORDS = {
-    word
-    for path in CODE
-    if path.suffix in (".py", ".yaml", ".html", ".js", ".txt", "") and path.is_file() and path != Path(__file__)
-    for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))
-}
+
+
+@cache
+def words_of_code() -> set[str]:
+    """Return all words of code, settings, pages and texts."""
+    suffixes = (".py", ".yaml", ".html", ".js", ".txt", "")
+    files = (path for path in CODE if path.suffix in suffixes and path.is_file() and path != Path(__file__))
+    return {word for path in files for word in re.findall(r"\w+", path.read_text(encoding="utf-8"))}
 
 
 # --- settings --------------------------------------------------------------------------------------------------------
@@ -210,6 +213,8 @@ def test_names_with_points_are_settings_files_or_attributes(page: Path) -> None:
 def test_names_with_underscores_occur_in_the_code(page: Path) -> None:
     text = reference.GENERATED.sub("", page.read_text())
     names = quoted(text, r"[a-z]+(_[a-z0-9]+)+")
-    known = WORDS | {*study_tables.PARTICIPANT_COLUMNS} | set(re.findall(r"\w+", "".join(FENCED.findall(text))))
+    known = (
+        words_of_code() | {*study_tables.PARTICIPANT_COLUMNS} | set(re.findall(r"\w+", "".join(FENCED.findall(text))))
+    )
     unknown = names - known - OTHERS
     assert [name for name in sorted(unknown) if re.sub(r"_(of_stance|left|right)$", "", name) not in known] == []

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import json
 import re
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -27,9 +26,8 @@ from pipeline.workflow import settings
 from pipeline.workflow.open_study import open_study
 from tests.campaigns.extras import commands_and_jobs, python
 from tests.campaigns.interruptions import write_tiny_study
-from tests.support.checkout import DEMO, HOUSE, copy_study
+from tests.support.checkout import DEMO, HOUSE, copy_product, copy_study
 from tests.support.studies.for_report import Page
-from tests.workflow.test_new_step import SHIPPED
 
 EXTRAS = HOUSE / "pipeline" / "extras"
 OURS = sorted(path.parent.name for path in EXTRAS.glob("*/declaration.py"))
@@ -306,11 +304,7 @@ def test_files_that_are_no_packages_do_not_matter(tmp_path: Path, monkeypatch: p
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the product without any extra."""
-    folder = tmp_path_factory.mktemp("bare")
-    skipped = shutil.ignore_patterns("__pycache__", *OURS)
-    for name in SHIPPED:
-        path = HOUSE / name
-        shutil.copytree(path, folder / name, ignore=skipped) if path.is_dir() else shutil.copy(path, folder)
+    folder = copy_product(tmp_path_factory.mktemp("bare"), *OURS)
     copy_study(DEMO, folder / "data" / "demo")
     return folder
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -14,20 +15,20 @@ from pipeline.results.metric_errors import (
     errors_of_cycles,
     errors_of_means,
     exceptions_of,
-    number_cycles,
     uncertainties,
     with_uncertainty,
 )
 from pipeline.variables.metrics import METRICS, WITH_ERRORS
 from tests.support.checkout import HOUSE
+from tests.support.studies.typed_rows import typed
 
 PEAK, MOMENT, SPEED = "peak_knee_flexion", "peak_knee_abductor_moment_first", "walking_speed"
 RANGE = "range_of_knee_flexion"
 SIDES = ("left", "left", "right", "right")
 
 
-def rows(unused: int | None = None) -> list[dict[str, str]]:
-    return number_cycles(
+def rows(unused: int | None = None) -> pd.DataFrame:
+    cycles = (
         {
             "condition": "walk",
             "session": "one",
@@ -39,6 +40,7 @@ def rows(unused: int | None = None) -> list[dict[str, str]]:
         }
         for i, side in enumerate(SIDES)
     )
+    return typed("metrics", cycles)
 
 
 def study(shared: float, own: float) -> xr.Dataset:
@@ -74,7 +76,7 @@ def test_a_symmetry_index_has_the_error_of_a_ratio() -> None:
 
 def test_sides_are_compared_within_each_session() -> None:
     """Session two has the right side only, so that it says nothing about the difference."""
-    both = [row | {"session": session} for row, session in zip(rows(), ("one", "one", "one", "two"), strict=True)]
+    both = rows().assign(session=["one", "one", "one", "two"])
     drawn = errors_of_cycles(study(0.0, 0.4), both)
     assert drawn is not None
     of_peak = [*METRICS].index(PEAK)

@@ -25,6 +25,7 @@ DEMO = HOUSE / "data" / "demo"
 SHARED = HOUSE.parent / "shared"
 FULL = bool(os.environ.get("FULL"))  # all seeds and doses, as `make faults` runs them, else a few of them
 DRY_RUN = ("--dry-run", "--quiet", "host")
+SHIPPED = ("pipeline", "gaitlab", "config", "profiles", "snakemake_logger_plugin_gaitlab", "Snakefile")
 
 
 def copy_study(source: Path, target: Path) -> Path:
@@ -33,6 +34,15 @@ def copy_study(source: Path, target: Path) -> Path:
     for path in (target, *target.rglob("*")):
         path.chmod(path.stat().st_mode | 0o200)
     return target
+
+
+def copy_product(folder: Path, *left_out: str) -> Path:
+    """Copy the product with its compiled code, so that no process compiles it again; without folders of some names."""
+    ignored = shutil.ignore_patterns("*.pyc.*", *left_out)  # the first are compiled code that is being written
+    for name in SHIPPED:
+        path = HOUSE / name
+        shutil.copytree(path, folder / name, ignore=ignored) if path.is_dir() else shutil.copy(path, folder)
+    return folder
 
 
 def keep_rows(study: Path, is_kept: Callable[[str], object], table: str = "trials.tsv") -> None:

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.tables.csv_files import DIGITS, csv_of, guard_formulas, rows_of
+from pipeline.tables.csv_files import DIGITS, csv_of, guard_formulas
+from tests.support.studies.typed_rows import rows_of
 
 MIXED = pd.DataFrame(
     {

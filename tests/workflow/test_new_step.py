@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +13,8 @@ import pytest
 import xarray as xr
 
 from tests.campaigns.interruptions import write_tiny_study
-from tests.support.checkout import HOUSE
+from tests.support.checkout import HOUSE, copy_product
 
-SHIPPED = ("pipeline", "gaitlab", "config", "profiles", "snakemake_logger_plugin_gaitlab", "Snakefile")
 ROOM = {
     "declaration.py": '''
 """The step ``push``: how hard each cycle pushes off."""
@@ -95,12 +93,7 @@ use rule read as push with:
 @pytest.fixture(scope="module")
 def house(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Return a copy of the product with the room and the rule of a further step."""
-    folder = tmp_path_factory.mktemp("house")
-    for name in SHIPPED:
-        if (HOUSE / name).is_dir():
-            shutil.copytree(HOUSE / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy(HOUSE / name, folder)
+    folder = copy_product(tmp_path_factory.mktemp("house"))
     room = folder / "pipeline" / "steps" / "push"
     room.mkdir()
     for name, text in {"__init__.py": "", **ROOM}.items():

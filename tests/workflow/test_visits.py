@@ -14,11 +14,11 @@ from pipeline.commands.check.command import check
 from pipeline.commands.init.command import initialise
 from pipeline.results import netcdf
 from pipeline.tables import tsv
-from pipeline.tables.csv_files import rows_of
 from pipeline.workflow.open_study import open_study
 from tests.support.checkout import DEMO
 from tests.support.files.changes import edit, set_parameter
 from tests.support.studies.small_study import run_steps
+from tests.support.studies.typed_rows import rows_of
 
 VISITS = {"post": "sub-01", "pre": "sub-02"}  # whose recordings of the demonstration study are of which visit
 MASSES_KG = {"post": 74.6, "pre": 61.2}  # that the files state

@@ -13,13 +13,13 @@ import xarray as xr
 
 from pipeline.__main__ import main
 from pipeline.results import netcdf
-from pipeline.tables.csv_files import rows_of
 from pipeline.trials.session import separate
 from pipeline.workflow.open_study import open_study
 from pipeline.workflow.places import folders_of_a_run
 from tests.support.checkout import HOUSE, copy_study, keep_rows, run_study, snakemake
 from tests.support.files.changes import edit, relabel, rewrite, set_parameter
 from tests.support.step_names import SESSION_STEPS
+from tests.support.studies.typed_rows import rows_of
 
 
 def test_a_run_prints_a_line_for_each_step_and_what_was_used(run_of_two: Path, finished: Path) -> None:

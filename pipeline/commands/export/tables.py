@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 from ...errors import UserError
 from ...results import netcdf
 from ...tables.csv_files import unguard
+from ...variables.data_dictionary import IN_THE_UNITS_OF_THE_ROW
 from ...variables.metrics import NUMBERS
 
 TABLES = ("participants", "metrics", "symmetry", "quality")
 KINDS = {"i": "int64", "b": "bool", "f": "double"}  # Arrow's name of a kind of numbers in study.nc
-IN_THE_UNITS_OF_THE_ROW = ("left", "right", "difference", "difference_u")  # of symmetry.csv
 
 
 class Table(NamedTuple):

@@ -8,14 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
 import xarray as xr
 
 from .curves.panels import Panel
 from .html_page import environment
-from .tables import Row
 from .visit_changes import Detectable, DetectableCurves
-
-Rows = Iterable[tuple[str, list[Row]]]  # of a table, by participant
 
 
 class Part(NamedTuple):
@@ -36,9 +34,9 @@ class PersonShown(NamedTuple):
     """What a participant's page shows, without what ``chosen`` leaves out."""
 
     study: xr.Dataset  # this person's part of study.nc
-    metrics: list[Row]  # rows of metrics.csv, quality.csv and symmetry.csv
-    stances: list[Row]
-    symmetry: list[Row]
+    metrics: pd.DataFrame  # rows of metrics.csv, quality.csv and symmetry.csv, as of ``results.typed_tables``
+    stances: pd.DataFrame
+    symmetry: pd.DataFrame
 
 
 class PageFiles(NamedTuple):
@@ -64,12 +62,12 @@ class AboutPage(NamedTuple):
 
 
 class Tables(NamedTuple):
-    """The rows of tables by participant, in order; participants without a row may be absent."""
+    """The rows of tables, one table for each participant in order, as of ``results.typed_tables``."""
 
-    metrics: Rows
-    quality: Rows
-    means: Rows  # of participants.csv
-    symmetry: Rows
+    metrics: Iterable[pd.DataFrame]
+    quality: Iterable[pd.DataFrame]
+    means: Iterable[pd.DataFrame]  # of participants.csv
+    symmetry: Iterable[pd.DataFrame]
 
 
 class OverviewFiles(NamedTuple):

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
 from ...variables.cycle_variables import STANCE
 from .curves.cycles import CycleCurves
-from .tables import Row
+from .tables import with_index_of
 
 PAIR = "visit and condition"
 
@@ -38,14 +39,14 @@ class Compared(NamedTuple):
         """Return whether there is something to compare."""
         return len(self.labels) > 1
 
-    def rows(self, rows: list[Row]) -> list[Row]:
+    def rows(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return the rows of a table that are shown, each with its ``visit``, in the order of the labels."""
         if not self._selects:
             return rows
-        labelled = (row | {"visit": self.visits[row["session"]]} for row in rows)
-        every = [row | {PAIR: pair_of(row["visit"], row["condition"])} for row in labelled]
-        sessions, labels = ([row[name] for row in every] for name in ("session", self.by))
-        return [every[i] for i in self._in_order(sessions, labels)]
+        visits = [self.visits[name] for name in rows["session"]]
+        pairs = map(pair_of, visits, rows["condition"])
+        every = rows.assign(**{"visit": with_index_of(rows, visits), PAIR: with_index_of(rows, pairs)})
+        return every.iloc[self._in_order(every["session"].tolist(), every[self.by].tolist())]
 
     def part(self, study: xr.Dataset) -> xr.Dataset:
         """Return the cycles and stances of a person's part of study.nc that are shown, in the order of the labels."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from ...body.plausibility import AXIS_REMEDY, axis_in_words, axis_is_suspect
@@ -21,8 +22,8 @@ from ...variables.data_dictionary import CORRECTIONS, NOT_CORRECTED
 from ...variables.stance_verdicts import BETWEEN_WORDS, REFUSED, USED, in_general
 from ...variables.verdict_table import VERDICTS
 from .curves.figures import SMALLEST_N
-from .quality import known_in_part, verdicts_of
-from .tables import Row, Totals, age_years, find_rejected_trials, has_kinetics, names, of_part, totals
+from .quality import known_in_part, median_of, verdicts_of
+from .tables import Totals, ages_of, of_part, sessions_in
 
 GOOD, UNKNOWN, LOOK, BAD = STATES = ("good", "not checked", "look", "bad")  # from best to worst
 CHILDREN = "jensen"  # the table of the segments of children; the others are of adults
@@ -59,30 +60,28 @@ class DataCheck(NamedTuple):
 
 
 def data_check(
-    rows: Sequence[Row],
-    quality: list[Row],
+    rows: pd.DataFrame,
+    quality: pd.DataFrame,
     trials: Mapping[str, Mapping[str, Facts]],
     calibrations: Mapping[str, xr.Dataset],
+    count: Totals,
     another_age: Sequence[str] = (),
 ) -> DataCheck:
     """Return whether a participant's data is good; facts about each trial as a whole are by session.
 
-    ``another_age`` are the words of a person outside the ages of the reference.
+    ``count`` are the totals of ``rows`` and ``quality``; ``another_age`` are the words of a person outside the ages of
+    the reference.
     """
-    sessions = names([*quality, *rows], "session")
+    sessions, cycles = sessions_in(quality, rows), of_part(rows, "cycle")
     of_trials = {trial: facts for name in sessions for trial, facts in trials.get(name, {}).items()}
-    count = totals([*rows], quality)
     points = [
-        _person(
-            {name: calibrations[name] for name in sessions},
-            {name: age_years([row for row in rows if row["session"] == name]) for name in sessions},
-        ),
+        _person({name: calibrations[name] for name in sessions}, ages_of(rows)),
         _trials(count, quality),
         _contacts(count, rows, quality, of_trials),
         *filter(None, [_knee_axis(quality)]),
         _repairs(of_trials),
         _mechanics(quality),
-        _repeats(of_part(rows, "cycle")),
+        _repeats(cycles),
         *([Point(UNKNOWN, "Normal gait of this age", [*another_age])] if another_age else []),
     ]
     further = (_corrected(quality), _plate_tests({name: calibrations[name] for name in sessions}))
@@ -91,10 +90,11 @@ def data_check(
     worst_points = [point for point in points if point.state == state]
     worst = [point.title.lower() for point in worst_points]
     reasons = [text for one in worst_points for text in (one.named or (one.texts if state == BAD else ()))]
-    cycles = of_part(rows, "cycle")
-    known = [*filter(has_kinetics, cycles)] or cycles
-    few = min(Counter((row["session"], row["condition"], row["side"]) for row in known).values(), default=0)
-    what = f"{few} gait cycle{'s' * (few > 1)}{' with kinetics' if any(map(has_kinetics, known)) else ''}"
+    places = zip(*(cycles[name] for name in ("kinetics_valid", "session", "condition", "side")), strict=True)
+    counts = Counter(places)
+    known = {place: count for place, count in counts.items() if place[0]} or counts
+    few = min(known.values(), default=0)
+    what = f"{few} gait cycle{'s' * (few > 1)}{' with kinetics' if any(valid for valid, *_ in known) else ''}"
     only = f", as far as {what} a side can show" if 0 < few < SMALLEST_N else ""
     no_moments = state == BAD and worst == ["plate contacts"] and count.cycles
     answer = NO_MOMENTS if no_moments else ANSWERS[state].format(points=", ".join(worst), few=only)
@@ -107,7 +107,7 @@ def _worst(states: Iterable[str]) -> str:
 
 
 def _person(calibrations: Mapping[str, xr.Dataset], ages: Mapping[str, float]) -> Point:
-    """Return the point on mass, sizes and legs; all moments are divided by the mass. ``ages`` in years, or NaN."""
+    """Return the point on mass, sizes and legs; all moments are divided by the mass. ``ages`` in years, if known."""
     states, texts = [], []
     for session, data in calibrations.items():
         about, place = data.attrs, f"{session}: " if len(calibrations) > 1 else ""
@@ -126,7 +126,7 @@ def _person(calibrations: Mapping[str, xr.Dataset], ages: Mapping[str, float]) -
             if reason:
                 states.append(BAD)
                 texts.append(f"{place}{reason}")
-        of_a_child = _of_a_child(about, ages[session])
+        of_a_child = _of_a_child(about, ages.get(session, np.nan))
         states += [LOOK] * bool(of_a_child and about["segment_parameters"] in ADULTS)
         texts += [f"{place}{text}" for text in of_a_child]
         if slopes := object_in(about, "slopes_deg"):
@@ -151,20 +151,20 @@ def _of_a_child(about: Facts, age: float) -> list[str]:
     return [f"segment masses are those of adults ({chosen}), this is a child: moments of swing are less certain"]
 
 
-def _knee_axis(quality: list[Row]) -> Point | None:
+def _knee_axis(quality: pd.DataFrame) -> Point | None:
     """Return the point on the flexion axis of each knee, which the placed markers set; None without a known stance.
 
     Of trials with the same side, the medians.
     """
-    states, texts, sessions = [], [], names(quality, "session")
+    states, texts, sessions = [], [], sessions_in(quality)
     suspect: dict[str, list[str]] = {}
+    every = zip(*(quality[name] for name in ("session", "side", "trial", *KNEE_AXIS)), strict=True)
+    of_trials = {cells[:3]: cells[3:] for cells in every}
     for session, side in itertools.product(sessions, SIDES):
-        trials = {row["trial"]: row for row in quality if (row["session"], row["side"]) == (session, side)}
-        found = [[float(row[name] or "nan") for name in KNEE_AXIS] for row in trials.values()]
-        columns = [[value for value in column if np.isfinite(value)] for column in zip(*found, strict=True)]
-        if not any(columns):
+        found = [figures for (one, of, _), figures in of_trials.items() if (one, of) == (session, side)]
+        if not np.isfinite(found).any():
             continue
-        error, in_step, adduction, hip = (float(np.median(column)) if column else np.nan for column in columns)
+        error, in_step, adduction, hip = map(median_of, np.transpose(found))
         states.append(UNKNOWN if np.isnan(error) else LOOK if axis_is_suspect(error, in_step) else GOOD)
         if states[-1] == LOOK:
             suspect.setdefault(session, []).append(side)
@@ -178,13 +178,14 @@ def _knee_axis(quality: list[Row]) -> Point | None:
     return Point(UNKNOWN if {*states} == {UNKNOWN} else _worst(states), "Knee axis", texts, named)
 
 
-def _trials(count: Totals, quality: list[Row]) -> Point:
-    lost = [f"{row['trial']} of {row['session']}: {row['reason']}" for row in find_rejected_trials(quality)]
+def _trials(count: Totals, quality: pd.DataFrame) -> Point:
+    columns = zip(*(quality[name] for name in ("trial", "session", "reason", "verdict", "side")), strict=True)
+    lost = [f"{trial} of {session}: {why}" for trial, session, why, *of in columns if of == [REFUSED, ""]]
     state = GOOD if not lost else LOOK if count.trials_used else BAD
     return Point(state, "Trials", [f"{count.trials_used} of {count.trials} used", *lost])
 
 
-def _contacts(count: Totals, rows: Sequence[Row], quality: list[Row], trials: Mapping[str, Facts]) -> Point:
+def _contacts(count: Totals, rows: pd.DataFrame, quality: pd.DataFrame, trials: Mapping[str, Facts]) -> Point:
     """Return the point on contacts with plates: used, refused or doubted and why; a side without any has no kinetics.
 
     Steps that no plate can measure are in every study and need no look.
@@ -192,8 +193,9 @@ def _contacts(count: Totals, rows: Sequence[Row], quality: list[Row], trials: Ma
     Args:
         rows: of metrics.csv; doubted kinetics are used if a setting says so.
     """
-    used = {row["side"] for row in quality if row["verdict"] == USED}
-    used |= {row["side"] for row in rows if row["doubt_code"] and has_kinetics(row)}
+    stances = {*zip(*(quality[name] for name in ("side", "verdict", "code")), strict=True)}
+    used = {side for side, verdict, _ in stances if verdict == USED}
+    used |= {*rows["side"].to_numpy()[rows["kinetics_valid"].to_numpy() & (rows["doubt_code"].to_numpy() != "")]}
     bare = [side for side in SIDES if side not in used]
     verdicts = verdicts_of(quality)
     refused = [f"{number} refused: {why}" for why, number in Counter(in_general(verdicts.refused)).most_common()]
@@ -201,14 +203,15 @@ def _contacts(count: Totals, rows: Sequence[Row], quality: list[Row], trials: Ma
     out = Counter(in_words(facts["plates_left_out"]) for facts in trials.values() if facts.get("plates_left_out"))
     taken = f", {count.doubts_used} of them doubted (cycles.doubted_stances)" if count.doubts_used else ""
     texts = [f"{count.contacts_used} of {count.contacts} used{taken}", *refused]
-    if parts := known_in_part(quality):
-        texts.append(f"{len(parts)} known in part, near an end of the recording or a gap, where the rest is missing")
+    if parts := known_in_part(quality).sum():
+        texts.append(f"{parts} known in part, near an end of the recording or a gap, where the rest is missing")
     texts += [f"no {side} contact is used: no moments and powers of this side" for side in bare]
     texts += [f"in {number} trial{'s' * (number > 1)}, plates left out: {reason}" for reason, number in out.items()]
     if count.not_on_a_plate:
         texts.append(f"{count.not_on_a_plate} more stances were not on a plate, which is no fault")
-    found = {(row["verdict"], bool(row["code"]) and VERDICTS[row["code"]].of_step) for row in quality if row["side"]}
-    look = bare or out or count.contacts_doubted or count.doubts_used or (REFUSED, False) in found
+    refusals = {code for side, verdict, code in stances if side and verdict == REFUSED}
+    of_recording = any(not code or not VERDICTS[code].of_step for code in refusals)
+    look = bare or out or count.contacts_doubted or count.doubts_used or of_recording
     state = BAD if count.contacts and not used else LOOK if look else GOOD
     return Point(state, "Plate contacts", texts)
 
@@ -244,31 +247,34 @@ def _repairs(trials: Mapping[str, Facts]) -> Point:
     return Point(LOOK if looks else GOOD, "Repairs", texts or ["none was needed"])
 
 
-def _corrected(quality: list[Row]) -> Point | None:
+def _corrected(quality: pd.DataFrame) -> Point | None:
     """Return the point on what a person has corrected, and what could not be; None if nobody has."""
     words = {CORRECTIONS: corrections.in_words, NOT_CORRECTED: corrections.not_applied_in_words}
-    every = ((row, name, one) for name in words for row in quality for one in from_text(row.get(name, "")))
     texts = dict.fromkeys(
-        f"{row['trial']}: {words[name](one).replace(BETWEEN_WORDS, ', ')}" for row, name, one in every
+        f"{trial}: {words[name](one).replace(BETWEEN_WORDS, ', ')}"
+        for name in words
+        if name in quality
+        for trial, text in zip(quality["trial"], quality[name], strict=True)
+        for one in from_text(text)
     )
     return Point(LOOK, "Corrected by hand", [*texts]) if texts else None
 
 
-def _mechanics(quality: list[Row]) -> Point:
+def _mechanics(quality: pd.DataFrame) -> Point:
     """Return the point on the check that needs no other data: four formulations of the same mechanics."""
-    differences = [float(row["disagreement_n_m"]) for row in quality if row["disagreement_n_m"]]
-    if not differences:
+    largest = quality["disagreement_n_m"].max()
+    if np.isnan(largest):
         return Point(UNKNOWN, "Computation", ["no moments to check"])
-    return Point(GOOD, "Computation", [f"four formulations give the stored moments to {max(differences):.0e} N m"])
+    return Point(GOOD, "Computation", [f"four formulations give the stored moments to {largest:.0e} N m"])
 
 
-def _repeats(cycles: list[Row]) -> Point:
+def _repeats(cycles: pd.DataFrame) -> Point:
     """Return the point on the number of gait cycles with kinetics: one or two may be right, but do not show it."""
-    sessions = names(cycles, "session")
-    counts: dict[str, Counter[str]] = {}
-    for row in cycles:
-        what = f"{row['session']}, {row['condition']}" if sessions[1:] else row["condition"]
-        counts.setdefault(what, Counter(dict.fromkeys(SIDES, 0)))[row["side"]] += has_kinetics(row)
+    several, counts = len(sessions_in(cycles)) > 1, dict[str, Counter[str]]()
+    columns = (cycles[name] for name in ("session", "condition", "side", "kinetics_valid"))
+    for session, condition, side, valid in zip(*columns, strict=True):
+        what = f"{session}, {condition}" if several else condition
+        counts.setdefault(what, Counter(dict.fromkeys(SIDES, 0)))[side] += valid
     texts = [f"{what}: {', '.join(f'{side} {of[side]}' for side in SIDES)}" for what, of in counts.items()]
     few = not counts or min(n for of in counts.values() for n in of.values()) < SMALLEST_N
     more = [f"fewer than {SMALLEST_N} do not show how far they repeat"] if few else []

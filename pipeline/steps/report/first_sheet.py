@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 
 from ...arrays import Array
 from ...conventions import SIDES
@@ -19,13 +20,14 @@ from .movement_profile import (
     OVERALL,
     Norm,
     Profile,
+    column_of,
     mean_of,
     movement_profiles,
     turning,
     typical_of,
     without_comparison,
 )
-from .tables import ABSENT, Row, Table, Totals
+from .tables import ABSENT, Table, Totals
 from .visit_changes import SINGLE, Detectable, change_of, limits_of
 
 SPEED = "walking_speed"
@@ -56,20 +58,22 @@ class Shown(NamedTuple):
     """The gait cycles of a line of the first sheet: rows of metrics.csv, and of which visit and condition they are."""
 
     line: Line
-    rows: list[Row]
+    rows: pd.DataFrame
 
     def mean(self, metric: str, side: str = "") -> float:
         """Return the mean of a metric over the cycles of a side, or of both; NaN if it is not known."""
-        return mean_of((row for row in self.rows if row["side"] == (side or row["side"])), metric)
+        values = column_of(self.rows, metric)
+        return mean_of(values[self.rows["side"].to_numpy() == side] if side else values)
 
     def fewest(self, metric: str) -> int:
         """Return how many cycles of a side have a metric, of the side with fewer."""
-        return min(sum(bool(row.get(metric)) for row in self.rows if row["side"] == side) for side in SIDES)
+        is_known = ~np.isnan(column_of(self.rows, metric))
+        return min(int((is_known & (self.rows["side"].to_numpy() == side)).sum()) for side in SIDES)
 
 
 def first_sheet(
     lines: Sequence[Line],
-    cycles: Sequence[Row],
+    cycles: pd.DataFrame,
     norm: Norm,
     *,
     angles: Array | None = None,
@@ -80,21 +84,21 @@ def first_sheet(
 
     Args:
         lines: those of the curves.
-        cycles: rows of metrics.csv that are cycles, without scores that compare with other people's norm.
+        cycles: rows of metrics.csv that are cycles, numbered, without scores that compare with other people's norm.
         angles: as of :func:`pipeline.steps.report.movement_profile.movement_profiles`.
         detectable: the smallest changes beyond the laboratory's own repeatability.
     """
-    shown = []
+    shown, conditions, on_sheet = [], cycles["condition"].to_numpy(), np.zeros(len(cycles), dtype=bool)
+    visits = cycles["visit" if "visit" in cycles else "session"].to_numpy()
     for line in (line for line in lines if line.shown):
-        mine = [row for row in cycles if row["condition"] == line.condition]
-        of_line = [row for row in mine if line.session in (None, row.get("visit", row["session"]))]
-        shown += [Shown(line, of_line)] if of_line else []
+        is_mine = (conditions == line.condition) & (line.session is None or visits == line.session)
+        shown += [Shown(line, cycles[is_mine])] if is_mine.any() else []
+        on_sheet |= is_mine
     with_norm = norm.curves and not norm.is_of_others
     normal = {one.line.label: normal_values(one, norm.curves) for one in shown} if with_norm else {}
     profiles = movement_profiles(cycles, norm.curves, angles)
     first = [one for each in shown for one in profiles if one.title == each.line.label]
-    on_sheet = {id(row) for one in shown for row in one.rows}
-    here, elsewhere = ([row for row in cycles if (id(row) in on_sheet) == is_there] for is_there in (True, False))
+    here, elsewhere = cycles[on_sheet], cycles[~on_sheet]
     hidden = [line.label for line in lines if not line.shown]
     caveats = [*without_comparison(here), *([] if norm.is_of_others else norm.another_age)]
     return FirstSheet(
@@ -136,9 +140,9 @@ def numbers_table(shown: Sequence[Shown], normal: Mapping[str, Mapping[str, str]
     return Table(header, rows)
 
 
-def with_turns(title: str, cycles: Sequence[Row]) -> str:
+def with_turns(title: str, cycles: pd.DataFrame) -> str:
     """Return the title of a column of means with the number of cycles in them that turn, if there are any."""
-    return f"{title} ({count} of {len(cycles)} cycles turn)" if (count := turning(cycles)) else title
+    return f"{title} ({count} of {len(cycles)} cycles turn)" if (count := turning(cycles).sum()) else title
 
 
 def normal_values(shown: Shown, reference: BySpeed) -> dict[str, str]:

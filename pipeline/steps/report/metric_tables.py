@@ -1,16 +1,18 @@
 """Tables of metrics: of a participant by group, of all participants in rows; symmetry of the sides."""
 
+import functools
 import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from ...arrays import Array
 from ...conventions import JOINTS, SIDES
-from ...results.averages import PHASES, Average, Text, average, shortest_way
+from ...results.averages import PHASES, SESSION, Average, Text, average, shortest_way
 from ...results.differences import compare, pairs_of
 from ...results.metric_errors import DIFFERENCE, INDEX, Errors, uncertainties, with_uncertainty
 from ...tables.reference_curves import BySpeed, numbers_of
@@ -19,7 +21,7 @@ from ...variables.metrics import CO_CONTRACTION, NUMBERS, OF_STANCE
 from ...variables.rows import GAIT_SCORES, TIMES, TRUNK_AND_BALANCE
 from .curves.panels import plain_unit
 from .movement_profile import turning
-from .tables import ABSENT, Row, Table, names
+from .tables import ABSENT, Table
 
 DECIMALS = {"m": 3, "degree": 1, "percent": 1, "min-1": 1, "J kg-1": 3, "N m s kg-1": 3, "1": 3}
 CLINICAL = "Main numbers"
@@ -31,6 +33,7 @@ OF_TRUNK = {  # shown where they are known
     for name, one in NUMBERS.items()
     if one.group == TRUNK_AND_BALANCE or (one.part and one.part.curve == "upper_angle")
 }
+Place = tuple[str, str]  # condition, and side or comparison of the sides
 Column = tuple[str, str, list[str]]  # title above the columns of a group, title, cells by metric
 NO_ERRORS: Errors = {}
 IN_WORDS = (  # parts of the names of metrics, and what a reader calls them
@@ -45,20 +48,19 @@ IN_WORDS = (  # parts of the names of metrics, and what a reader calls them
 ONE_SIDED = sorted((name for name, one in NUMBERS.items() if one.compared), key=lambda name: NUMBERS[name].compared)
 
 
-def metrics(cycles: list[Row], symmetry: list[Row], errors: Errors = NO_ERRORS) -> dict[str, Table]:
+def metrics(cycles: pd.DataFrame, symmetry: pd.DataFrame, errors: Errors = NO_ERRORS) -> dict[str, Table]:
     """Return the tables of the metrics of a participant: averages over cycles, and of the sides over sessions."""
-    shown = metrics_with_values(cycles)
+    if not (shown := metrics_with_values(cycles)):
+        return {}
     values = values_of(cycles, symmetry, shown)
     averages = {place: average(one, phase=phases(shown)) for place, (one, _) in values.items()}
     return metric_tables(shown, averages, errors, turning_by_place(cycles))
 
 
-def turning_by_place(cycles: list[Row]) -> Counter[tuple[str, str]]:
+def turning_by_place(cycles: pd.DataFrame) -> Counter[Place]:
     """Return by condition and side how many gait cycles turn."""
-    places = {(row["condition"], row["side"]): list[Row]() for row in cycles}
-    for row in cycles:
-        places[row["condition"], row["side"]].append(row)
-    return Counter({place: turning(rows) for place, rows in places.items()})
+    turn = cycles[turning(cycles)]
+    return Counter(zip(turn["condition"], turn["side"], strict=True))
 
 
 def number_in_words(column: Average, turn: int) -> str:
@@ -88,41 +90,43 @@ def with_normal(
     }
 
 
-def with_metrics_of_stance(rows: list[Row]) -> list[Row]:
+def with_metrics_of_stance(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows with only the metrics that are defined in stance alone."""
-    left_out = NUMBERS.keys() - {*OF_STANCE}
-    return [{k: v for k, v in row.items() if k not in left_out} for row in rows]
+    return rows.drop(columns=(NUMBERS.keys() - {*OF_STANCE}).intersection(rows))
 
 
-def metrics_in(rows: list[Row]) -> list[str]:
+def metrics_in(rows: pd.DataFrame) -> list[str]:
     """Return the metrics that rows of metrics.csv have."""
-    return [name for name in NUMBERS if rows and name in rows[0]]
+    return [name for name in NUMBERS if name in rows] if len(rows) else []
 
 
-def metrics_with_values(rows: list[Row]) -> list[str]:
+def metrics_with_values(rows: pd.DataFrame) -> list[str]:
     """Return the metrics that rows of metrics.csv have, co-contraction only if it is known."""
-    return [name for name in metrics_in(rows) if name not in CO_CONTRACTION or any(row[name] for row in rows)]
+    return [name for name in metrics_in(rows) if name not in CO_CONTRACTION or rows[name].notna().any()]
 
 
-def values_of(cycles: list[Row], symmetry: list[Row], shown: list[str]) -> dict[tuple[str, str], tuple[Array, Text]]:
+def values_of(cycles: pd.DataFrame, symmetry: pd.DataFrame, shown: list[str]) -> dict[Place, tuple[Array, Text]]:
     """Return by condition, and side or comparison of the sides, the values (row, metric) and their participants."""
-    values = {}
-    for condition in names(cycles, "condition"):
-        rows = {side: [row for row in cycles if (row["condition"], row["side"]) == (condition, side)] for side in SIDES}
-        both = [row for row in symmetry if row["condition"] == condition]
-        rows |= {what: _wide(both, what) for what in COMPARED}
-        for what, mine in rows.items():
-            if mine:
-                numbers = np.array([[float(row[name] or "nan") for name in shown] for row in mine])
-                values[condition, what] = (numbers, np.array([row["participant"] for row in mine]))
+    values, numbers = {}, cycles[shown].to_numpy(dtype=float)
+    conditions, sides, people = (cycles[name].to_numpy(dtype=str) for name in ("condition", "side", "participant"))
+    places, metrics, of_sides = _wide(symmetry)
+    for condition in cycles["condition"].unique():
+        for side in SIDES:
+            mine = (conditions == condition) & (sides == side)
+            if mine.any():
+                values[condition, side] = (numbers[mine], people[mine])
+        if here := [i for i, (*_, of_place) in enumerate(places) if of_place == condition]:
+            whose = np.array([places[i][0] for i in here])
+            every = of_sides[np.ix_(range(len(COMPARED)), here, [metrics[name] for name in shown])]
+            values |= {(condition, what): (mine, whose) for what, mine in zip(COMPARED, every, strict=True)}
     return values
 
 
 def metric_tables(
     shown: list[str],
-    averages: Mapping[tuple[str, str], Average],
+    averages: Mapping[Place, Average],
     errors: Errors = NO_ERRORS,
-    turning_cycles: Mapping[tuple[str, str], int] = {},
+    turning_cycles: Mapping[Place, int] = {},
 ) -> dict[str, Table]:
     """Return the tables of metrics by group, one row per metric: those that clinics read first, then the others.
 
@@ -224,34 +228,37 @@ def by_group(shown: list[str], columns: Sequence[Column], *, on_screen: Collecti
     return {title: table for title, table in result.items() if table.rows}
 
 
-def means(rows: list[Row]) -> Table:
+def means(rows: pd.DataFrame) -> Table:
     """Return the main metrics of participants.csv, row by row."""
-    shown = [(name, NUMBERS[name].units) for name in MEANS_SHOWN if rows and name in rows[0]]
-    labels = ("participant", "session", "condition", "side", "cycles")
-    header = [
-        *map(title_of, labels),
-        *(f"{title_of(name)}, {plain_unit(unit)}".removesuffix(", ") for name, unit in shown),
-    ]
-    numbers = ([_number(row[name], DECIMALS.get(unit, 2)) for name, unit in shown] for row in rows)
-    return Table(header, [[*(row[name] for name in labels), *cells] for row, cells in zip(rows, numbers, strict=True)])
+    shown = [name for name in MEANS_SHOWN if len(rows) and name in rows]
+    units = [plain_unit(NUMBERS[name].units) for name in shown]
+    titles = [f"{title_of(name)}, {unit}".removesuffix(", ") for name, unit in zip(shown, units, strict=True)]
+    columns = [rows[name].tolist() for name in (*SESSION, "side")]
+    columns += [_numbers(rows["cycles"], 0)]
+    columns += [_numbers(rows[name], places_of(name)) for name in shown]
+    return Table([*map(title_of, (*SESSION, "side", "cycles")), *titles], [*map(list, zip(*columns, strict=True))])
 
 
-def symmetry_indices(rows: list[Row]) -> Table:
+def symmetry_indices(rows: pd.DataFrame) -> Table:
     """Return the main indices of symmetry.csv by participant, session and condition."""
-    wide = _wide(rows, "symmetry_index")
-    shown = [name for name in ONE_SIDED if wide and name in wide[0]]
-    labels = ("participant", "session", "condition")
-    cells = [[*(row[name] for name in labels), *(_number(row[name], 1) for name in shown)] for row in wide]
-    return Table([*map(title_of, (*labels, *shown))], cells)
+    places, metrics, of_sides = _wide(rows)
+    shown = [name for name in ONE_SIDED if name in metrics]
+    indices = dict(zip(COMPARED, of_sides, strict=True))[INDEX]
+    columns = [*zip(*places, strict=True), *(_numbers(indices[:, metrics[name]], 1) for name in shown)]
+    return Table([*map(title_of, (*SESSION, *shown))], [*map(list, zip(*columns, strict=True))])
 
 
-def _wide(symmetry: list[Row], value: str) -> list[Row]:
-    """Return a row by participant, session and condition of symmetry.csv, with a column of each metric's ``value``."""
-    wide: dict[tuple[str, ...], Row] = {}
-    for row in symmetry:
-        labels = {name: row[name] for name in ("participant", "session", "condition")}
-        wide.setdefault((*labels.values(),), labels)[row["metric"]] = row[value]
-    return [*wide.values()]
+def _wide(symmetry: pd.DataFrame) -> tuple[list[tuple[str, ...]], dict[str, int], Array]:
+    """Return the values COMPARED of symmetry.csv (value, place, metric).
+
+    First the places, each a participant, session and condition, then the number of each metric.
+    """
+    labels = [*zip(*(symmetry[name] for name in SESSION), strict=True)]
+    places = {label: i for i, label in enumerate(dict.fromkeys(labels))}
+    codes, metrics = pd.factorize(symmetry["metric"].to_numpy())
+    values = np.full((len(COMPARED), len(places), len(metrics)), np.nan)
+    values[:, [places[label] for label in labels], codes] = [symmetry[name] for name in COMPARED]
+    return [*places], {name: i for i, name in enumerate(metrics)}, values
 
 
 def phases(shown: list[str]) -> NDArray[np.bool_]:
@@ -259,6 +266,7 @@ def phases(shown: list[str]) -> NDArray[np.bool_]:
     return np.array([name in PHASES for name in shown], dtype=bool)
 
 
+@functools.cache
 def title_of(name: str) -> str:
     """Return a metric, or a column, in words: ``Peak hip power H3`` for ``peak_power_h3``."""
     words = name.replace("_", " ")
@@ -267,8 +275,8 @@ def title_of(name: str) -> str:
     return re.sub(r" [hka]\d", lambda found: found[0].upper(), words[:1].upper() + words[1:])
 
 
-def _number(cell: str, decimals: int) -> str:
-    return _format(float(cell), decimals) if cell else ABSENT
+def _numbers(column: pd.Series | Array, decimals: int) -> list[str]:
+    return [ABSENT if np.isnan(value) else _format(value, decimals) for value in column.tolist()]
 
 
 def _format(value: float, decimals: int) -> str:

@@ -5,20 +5,20 @@ Baker R et al. (2009) The Gait Profile Score and Movement Analysis Profile. Gait
 clinically important difference for the Gait Profile Score. Gait Posture 35:612-615.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
-from ...arrays import Array
+from ...arrays import Array, Flags
 from ...conventions import SIDES
 from ...person.size_findings import ADULT_AGE_YEARS
-from ...results.metric_errors import PLACE
 from ...tables.reference_curves import BySpeed, at_speed
 from ...variables.gait_profile import STRAIGHT_DEGREES, along_cycle, place_of, root_mean_square, turns, typical_scores
 from ...variables.metrics import GAIT_ANGLES
 from .curves.panels import sign_of_angle
-from .tables import ABSENT, Row, Table, names
+from .tables import ABSENT, Table
 
 AXIS_DEGREES = 30.0  # so that charts can be compared by eye; longer if a score is larger
 STEP_DEGREES = 10
@@ -82,24 +82,26 @@ class Norm(NamedTuple):
         return f"{age_in_words(self.age)}, the norm is of {of}" if self.is_of_others else ""
 
 
-def movement_profiles(cycles: Sequence[Row], reference: BySpeed, angles: Array | None = None) -> list[Profile]:
+def movement_profiles(cycles: pd.DataFrame, reference: BySpeed, angles: Array | None = None) -> list[Profile]:
     """Return the Movement Analysis Profile of each session and condition; none without scores.
 
     Args:
         cycles: a participant's rows of metrics.csv that are cycles, numbered; scores are averaged over them.
         angles: the nine angles (cycle, 9, 51) of all cycles, degrees, which tell the direction of a score.
     """
-    if not reference or not cycles or GPS not in cycles[0]:
+    if not reference or GPS not in cycles:
         return []
     profiles = []
     header = ["Angle", "Left", "Right", "Both", "Typical person"]
-    for title, rows in _groups(cycles).items():
+    for title, mine in _places_of(cycles).items():
+        rows = cycles.iloc[mine]
         bars = bars_of(rows, typical_of(rows, reference))
         if not any(one.scores for one in bars):
             continue
         if angles is not None:
-            normal = along_cycle(at_speed(reference, mean_of(rows, "reference_speed")), "mean")
-            bars = [one._replace(ways=_ways(i, rows, angles, normal)) for i, one in enumerate(bars[:-1])] + bars[-1:]
+            normal = along_cycle(at_speed(reference, mean_of(column_of(rows, "reference_speed"))), "mean")
+            of_sides = {side: angles[rows.index[rows["side"] == side]] - normal for side in SIDES}
+            bars = [one._replace(ways=_ways(i, of_sides)) for i, one in enumerate(bars[:-1])] + bars[-1:]
         values = [value for one in bars for value in (*one.scores.values(), one.typical or 0.0)]
         end = max(AXIS_DEGREES, STEP_DEGREES * np.ceil(max(values) / STEP_DEGREES))
         scores = [[*(one.scores.get(side) for side in (*SIDES, "both")), one.typical] for one in bars]
@@ -109,13 +111,15 @@ def movement_profiles(cycles: Sequence[Row], reference: BySpeed, angles: Array |
     return profiles
 
 
-def _ways(number: int, rows: Sequence[Row], angles: Array, normal: Array) -> dict[str, str]:
-    """Return by side to which side of normal an angle is on average; the pelvis is that of one side's cycles."""
+def _ways(number: int, of_sides: Mapping[str, Array]) -> dict[str, str]:
+    """Return by side to which side of normal an angle is on average; the pelvis is that of one side's cycles.
+
+    ``of_sides``: by side, the nine angles of its cycles minus normal ones (cycle, 9, 51), degrees.
+    """
     name, ways = GAIT_ANGLES[number], dict[str, str]()
     below, _, above = sign_of_angle(*place_of(name)).partition(" < 0 < ")
-    for side in SIDES:
-        mine = angles[[int(row[PLACE]) for row in rows if row["side"] == side], number] - normal[number]
-        known = mine[np.isfinite(mine).all(axis=1)]
+    for side, mine in of_sides.items():
+        known = mine[np.isfinite(mine[:, number]).all(axis=1), number]
         if not len(known):
             continue
         apart = known.mean(axis=0)
@@ -128,23 +132,22 @@ def _ways(number: int, rows: Sequence[Row], angles: Array, normal: Array) -> dic
     return {"both": next(iter(ways.values()))} if name.startswith("pelvis") and ways else ways
 
 
-def without_comparison(cycles: Sequence[Row]) -> list[str]:
+def without_comparison(cycles: pd.DataFrame) -> list[str]:
     """Return how many cycles of each session and condition turn, so that they have no scores, in words."""
-    texts = []
-    for title, rows in _groups(cycles).items() if cycles and GPS in cycles[0] else ():
-        if count := turning(rows):
+    texts, turn = [], turning(cycles)
+    for title, mine in _places_of(cycles).items() if GPS in cycles else ():
+        if count := turn[mine].sum():
             texts.append(
-                f"{title}: {count} of {len(rows)} cycles turn by more than {2 * STRAIGHT_DEGREES:.0f} degrees, or lead "
+                f"{title}: {count} of {len(mine)} cycles turn by more than {2 * STRAIGHT_DEGREES:.0f} degrees, or lead "
                 f"more than {STRAIGHT_DEGREES:.0f} degrees away from the line from which pelvis and foot are measured: "
                 "no comparison with normal gait"
             )
     return texts
 
 
-def turning(cycles: Iterable[Row]) -> int:
-    """Return how many of some gait cycles turn."""
-    headings = [[float(row.get(name) or "nan") for name in ("turning_angle", "progression_offset")] for row in cycles]
-    return int(turns(*np.reshape(headings, (-1, 2)).T).sum())
+def turning(cycles: pd.DataFrame) -> Flags:
+    """Return which gait cycles turn."""
+    return turns(*(column_of(cycles, name) for name in ("turning_angle", "progression_offset")))
 
 
 def compares_children_and_adults(age: float, reference: Mapping[str, Any]) -> bool:
@@ -164,38 +167,39 @@ def age_in_words(age: float) -> str:
     return "the age of this person is not known" if np.isnan(age) else f"this person is {age:g} years old"
 
 
-def _groups(cycles: Sequence[Row]) -> dict[str, list[Row]]:
+def _places_of(cycles: pd.DataFrame) -> dict[str, list[int]]:
     """Return the rows of each visit, else session, and condition by title, which is that of its line in the curves."""
-    visit = "visit" if cycles and "visit" in cycles[0] else "session"
-    groups: dict[str, list[Row]] = {}
-    conditions = names(cycles, "condition")
-    several = len(conditions) > 1
-    for row in sorted(cycles, key=lambda row: conditions.index(row["condition"])):
-        title = f"{row[visit]}, {row['condition']}" if several else row[visit]
-        groups.setdefault(title if len(names(cycles, visit)) > 1 else row["condition"], []).append(row)
-    return groups
+    visits, conditions = cycles["visit" if "visit" in cycles else "session"].tolist(), cycles["condition"].tolist()
+    several_visits, several = len({*visits}) > 1, len({*conditions}) > 1
+    places: dict[str, list[int]] = {}
+    for condition in dict.fromkeys(conditions):
+        for i, visit in enumerate(visits):
+            if conditions[i] == condition:
+                title = f"{visit}, {condition}" if several else visit
+                places.setdefault(title if several_visits else condition, []).append(i)
+    return places
 
 
-def typical_of(rows: Iterable[Row], reference: BySpeed) -> dict[str, float]:
+def typical_of(rows: pd.DataFrame, reference: BySpeed) -> dict[str, float]:
     """Return the scores of a typical person of the reference at the speed that the rows are compared with."""
-    curves = at_speed(reference, mean_of(rows, "reference_speed"))
+    curves = at_speed(reference, mean_of(column_of(rows, "reference_speed")))
     return typical_scores(curves) if curves else {}
 
 
-def bars_of(rows: Sequence[Row], typical: Mapping[str, float] = {}) -> list[Bars]:
+def bars_of(rows: pd.DataFrame, typical: Mapping[str, float] = {}) -> list[Bars]:
     """Return the bars of the nine angles and the score of all. The pelvis is one body: it is that of the left cycles.
 
     Without left cycles, it is that of the right ones (the overall score of Baker 2009 takes the left).
     """
-    of = {side: [row for row in rows if row["side"] == side] for side in SIDES}
-    result = []
+    result, of = [], {side: rows["side"].to_numpy() == side for side in SIDES}
     for name in (*GAIT_ANGLES, ""):
         score = f"{GVS}{name}" if name else GPS
-        scores = {side: mean_of(mine, score) for side, mine in of.items()}
+        values = column_of(rows, score)
+        scores = {side: mean_of(values[mine]) for side, mine in of.items()}
         if name.startswith("pelvis"):
             scores = {"both": next((value for value in scores.values() if np.isfinite(value)), float("nan"))}
         elif not name:
-            scores["both"] = mean_of(rows, OVERALL)
+            scores["both"] = mean_of(column_of(rows, OVERALL))
         expected = typical.get(score, float("nan"))
         scores = {side: value for side, value in scores.items() if np.isfinite(value)}
         title = name.replace("_", " ").capitalize() or "Gait Profile Score"
@@ -203,10 +207,15 @@ def bars_of(rows: Sequence[Row], typical: Mapping[str, float] = {}) -> list[Bars
     return result
 
 
-def mean_of(rows: Iterable[Row], name: str) -> float:
-    """Return the mean of the known cells of a column, NaN if there is none."""
-    values = [float(row[name]) for row in rows if row.get(name)]
-    return float(np.mean(values)) if values else float("nan")
+def mean_of(values: Array) -> float:
+    """Return the mean of the values that are known, NaN if there is none."""
+    known = values[~np.isnan(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def column_of(rows: pd.DataFrame, name: str) -> Array:
+    """Return a column of numbers, NaN if it is absent."""
+    return rows[name].to_numpy() if name in rows else np.full(len(rows), np.nan)
 
 
 def _words(bars: list[Bars]) -> str:

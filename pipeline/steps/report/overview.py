@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from ...arrays import Array
@@ -23,11 +24,10 @@ from .curves.lines import Line, by_line, dash_styles, lines_of, normal_of, peopl
 from .curves.panels import Panel
 from .data_check import data_check
 from .movement_profile import compares_children_and_adults
-from .tables import Row, Table
+from .tables import Table, Totals
 from .visit_changes import with_changes_of_gps
 
 Reasons = tuple[Counter[str], Counter[str]]  # of a participant, of trials and of contacts
-Place = tuple[str, str]  # condition, and side or comparison of the sides
 
 
 class Overview:
@@ -44,16 +44,16 @@ class Overview:
         labels = list(dict.fromkeys(self.visits.values())) or [""]
         at_visits = {one: [self._at_visit(one, visit) for visit in labels] for one in conditions}
         self.conditions = conditions = [label for own in at_visits.values() for label in own]
-        self.turning = Counter[Place]()  # gait cycles
+        self.turning = Counter[metric_tables.Place]()  # gait cycles
         self.baselines = {label: own[0] if visits else conditions[0] for own in at_visits.values() for label in own}
         names = dict.fromkeys(groups.values(), None) or [""]
         self.lines_of_groups = [[self._label(name, one) for one in conditions] for name in names]
         self.dashes = dash_styles([label for own in self.lines_of_groups for label in own])
-        self.totals = tables.totals([], [])
+        self.totals = Totals(*[0] * len(Totals._fields))
         self.people: list[list[str]] = []
         self.columns: list[str] = []  # of participants.tsv
         self.shown: list[str] = []  # metrics
-        self.metrics: dict[Place, list[Array]] = {}
+        self.metrics: dict[metric_tables.Place, list[Array]] = {}
         self.of_people: dict[str, dict[str, Array]] = {one: {} for one in conditions}  # person: (side, metric)
         self.means: list[Table] = []
         self.symmetry: list[Table] = []
@@ -61,14 +61,14 @@ class Overview:
         self.medians: dict[str, dict[str, float]] = {}  # by session
         self.models: dict[str, dict[str, Any]] = {}  # attributes of calibrate.nc, each kind once
         self.cycles: list[CycleCurves] = []  # without curves
-        self.averages: dict[Place, LineAverages] = {}
-        self.single: dict[Place, list[Chosen]] = {}
+        self.averages: dict[metric_tables.Place, LineAverages] = {}
+        self.single: dict[metric_tables.Place, list[Chosen]] = {}
         self.share_sums: dict[str, Array] = {}
 
     def add_person(
         self,
         name: str,
-        rows: Sequence[list[Row]],
+        rows: Sequence[pd.DataFrame],
         cycles: Mapping[str, xr.Dataset],
         calibrate: Mapping[str, xr.Dataset],
         reference: Mapping[str, Any],
@@ -81,17 +81,19 @@ class Overview:
             reference: what study.nc holds of it.
         """
         order = {session: i for i, session in enumerate(self.visits)}
+        places = ([order.get(session, len(order)) for session in table["session"]] for table in rows)
         metrics, quality, means, symmetry = (
-            sorted(table, key=lambda row: order.get(row["session"], len(order))) for table in rows
+            table.iloc[np.argsort(place, kind="stable")] for table, place in zip(rows, places, strict=True)
         )
         if compares_children_and_adults(tables.age_years(metrics), reference):
             metrics, means, symmetry = map(tables.without_scores, (metrics, means, symmetry))
-        sessions = tables.names([*quality, *metrics], "session")
+        sessions = tables.sessions_in(quality, metrics)
         trials = {session: facts_of_trials(cycles[session]) for session in sessions}
         models = {session: calibrate[session] for session in sessions}
-        check = data_check(metrics, quality, trials, models)
-        self.totals = self.totals.plus(tables.totals(metrics, quality))
-        self.people.append(tables.participant(name, check.state, metrics, quality))
+        totals = tables.totals(metrics, quality)
+        check = data_check(metrics, quality, trials, models, totals)
+        self.totals = self.totals.plus(totals)
+        self.people.append(tables.participant(name, check.state, totals, sessions, metrics))
         self.columns = self.columns or tables.participants_columns(metrics)
         self.verdicts.append(checked.verdicts_of(quality))
         kept = [keep_of_model(model.attrs) for model in models.values()]
@@ -183,11 +185,13 @@ class Overview:
         """Return the name of the line of a group and condition, which are all that is averaged together."""
         return ", ".join(filter(None, [group, condition if len(self.conditions) > 1 or not group else ""]))
 
-    def _rows_at_visits(self, rows: list[Row]) -> list[Row]:
+    def _rows_at_visits(self, rows: pd.DataFrame) -> pd.DataFrame:
         """Return rows with the visit in their condition, so that no two visits are averaged."""
         if not self.visits:
             return rows
-        return [row | {"condition": self._at_visit(row["condition"], self.visits[row["session"]])} for row in rows]
+        places = zip(rows["condition"], rows["session"], strict=True)
+        conditions = [self._at_visit(condition, self.visits[session]) for condition, session in places]
+        return rows.assign(condition=tables.with_index_of(rows, conditions))
 
     def _at_visit(self, condition: str, visit: str) -> str:
         """Return the name of a condition at a visit."""

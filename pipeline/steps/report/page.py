@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from ...json_text import object_in
-from ...results.metric_errors import DrawnMetrics, errors_of_cycles, errors_of_means, exceptions_of, number_cycles
+from ...results.metric_errors import DrawnMetrics, errors_of_cycles, errors_of_means, exceptions_of
 from ...tables.reference_curves import BySpeed, reference_of
 from ...trials.session import facts_of_trials
 from ...variables.gait_profile import nine_angles
@@ -25,9 +27,11 @@ from .movement_profile import Norm, age_in_words
 from .one_walk import walks_of
 from .refused_stances import pictures_of
 from .settings import Settings
-from .tables import Row, Table
+from .tables import Table, Totals
 from .visit_changes import Detectable, profile_changes, tables_of_changes
 from .visit_speed import speed_changes
+
+ACCEPTED = ("doubt", "trial", "side", "start_time")  # what is said of a cycle that is accepted by hand
 
 
 class Person(NamedTuple):
@@ -37,7 +41,7 @@ class Person(NamedTuple):
     """
 
     shown: PersonShown
-    cycles: list[Row]  # rows of metrics.csv that are gait cycles, numbered
+    cycles: pd.DataFrame  # rows of metrics.csv that are gait cycles, numbered as in ``shown.study``
     compared: Compared
     norm: Norm
     detectable: Detectable  # by condition; of visits alone
@@ -58,7 +62,7 @@ def page(
     mine = _person(person, about, detectable_by(additions))
     shown, norm, side_by_side = mine.shown, mine.norm, mine.compared
     panels = (*panels_of(shown.study, moment_signs=settings.moment_signs), *panels_added(additions, shown.study))
-    names = tables.names([*shown.stances, *shown.metrics], "session")
+    names = tables.sessions_in(shown.stances, shown.metrics)
     days = days_of({session: about.recorded[session] for session in names})
     curves = _curves(mine, panels, dash_styles(about.conditions), asked=side_by_side.within if about.chosen else "")
     compares_cycles = about.chosen and side_by_side.by == "visit" and curves["figures"] is curves["drawn"]
@@ -92,7 +96,7 @@ def page(
         **sheet._asdict(),
         **curves,
         **_numbers(mine, panels),
-        **_quality(mine, names, sessions),
+        **_quality(mine, names, sessions, totals),
     )
 
 
@@ -105,7 +109,7 @@ def _person(whole: PersonShown, about: AboutPage, detectable: Detectable) -> Per
     norm = Norm(curves, object_in(study.attrs, "reference"), tables.age_years(metrics))
     if norm.is_of_others:
         metrics, symmetry = map(tables.without_scores, (metrics, symmetry))
-    cycles = number_cycles(tables.of_part(metrics, "cycle"))
+    cycles = tables.of_part(metrics, "cycle").reset_index(drop=True)
     known = detectable if side_by_side.by == "visit" else {}
     return Person(PersonShown(study, metrics, stances, symmetry), cycles, side_by_side, norm, known)
 
@@ -130,7 +134,7 @@ def _curves(person: Person, panels: tuple[Panel, ...], dashes: Mapping[str, str]
         "drawn": drawn,
         "key": key_of(drawn, single="cycle"),
         "figures": drawn,
-        "figures_of_stances": stances if _stances_alone(person) else None,
+        "figures_of_stances": stances if len(_stances_alone(person)) else None,
         "appendix": appendix(drawn, stances, with_first=person.compared.several and not asked),
     }
 
@@ -141,10 +145,10 @@ def _figures(cycles: CycleCurves, dashes: Mapping[str, str], reference: BySpeed,
     return draw_cycles(cycles, lines=lines, normal=normal_of(cycles, lines, reference, band))
 
 
-def _stances_alone(person: Person) -> list[Row]:
+def _stances_alone(person: Person) -> pd.DataFrame:
     """Return the rows of stances without a whole cycle, which are shown where no cycle has kinetics."""
-    if any(map(tables.has_kinetics, person.cycles)):
-        return []
+    if person.cycles["kinetics_valid"].any():
+        return person.cycles[:0]
     return tables.of_part(person.shown.metrics, "stance")
 
 
@@ -159,7 +163,9 @@ def _numbers(person: Person, panels: Sequence[Panel]) -> dict[str, Any]:
         "metrics": {
             place: metric_tables.with_normal(each, norm.curves, norm.about, people) for place, each in of_cycles.items()
         },
-        "metrics_of_stances": _metrics(person, metric_tables.with_metrics_of_stance(_stances_alone(person)), []),
+        "metrics_of_stances": _metrics(
+            person, metric_tables.with_metrics_of_stance(_stances_alone(person)), person.shown.symmetry[:0]
+        ),
         "uncertainty": None if errors is None else exceptions_of(method, metric_tables.metrics_in(cycles)),
         "profile_changes": profile_changes(cycles, side_by_side, person.detectable)
         if norm.curves and side_by_side.several
@@ -170,7 +176,7 @@ def _numbers(person: Person, panels: Sequence[Panel]) -> dict[str, Any]:
 
 
 def _metrics(
-    person: Person, rows: list[Row], symmetry: list[Row], errors: DrawnMetrics | None = None
+    person: Person, rows: pd.DataFrame, symmetry: pd.DataFrame, errors: DrawnMetrics | None = None
 ) -> dict[str, dict[str, Table]]:
     """Return the tables of metrics by condition, if visits are compared; else all of them without a title."""
     if person.compared.several:
@@ -178,16 +184,17 @@ def _metrics(
     return {"": metric_tables.metrics(rows, symmetry, errors_of_means(rows, errors))}
 
 
-def _quality(person: Person, names: Sequence[str], sessions: PageFiles) -> dict[str, Any]:
+def _quality(person: Person, names: Sequence[str], sessions: PageFiles, totals: Totals) -> dict[str, Any]:
     """Return what was found of the data of some sessions: verdicts, repairs, checks, sources, pictures of contacts."""
     metrics, stances = person.shown.metrics, person.shown.stances
+    about_cycles = zip(*(person.cycles[name] for name in ("doubt_code", *ACCEPTED)), strict=True)
     cycles = {name: sessions.cycles[name] for name in names}
     trials = {name: facts_of_trials(each) for name, each in cycles.items()}
     models = {name: sessions.calibrate[name] for name in names}
     pictures, further = pictures_of(cycles, sessions.clean)
     return {
-        "data_check": data_check(metrics, stances, trials, models, person.norm.another_age),
-        "accepted": [row for row in person.cycles if is_accepted(row["doubt_code"])],
+        "data_check": data_check(metrics, stances, trials, models, totals, person.norm.another_age),
+        "accepted": [dict(zip(ACCEPTED, one, strict=True)) for code, *one in about_cycles if is_accepted(code)],
         "pictures": pictures,
         "further_pictures": further,
         "rejected": quality.list_rejections(stances),

@@ -1,12 +1,14 @@
 """Quality tables of the report: rejections, repairs, checks of the kinetics."""
 
 import itertools
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 
+from ...arrays import Array, Flags
 from ...trials.left_out import from_text, in_words
 from ...trials.session import FILES
 from ...variables.cycle_variables import SEEN
@@ -21,7 +23,7 @@ from ...variables.stance_verdicts import (
     rejection_in_general,
     verdicts_in,
 )
-from .tables import ABSENT, Row, Table, find_rejected_trials
+from .tables import ABSENT, Table
 
 CHECKS = {
     "disagreement_n_m": "Formulations differ by, N m",
@@ -47,6 +49,10 @@ UNLIKE = 3.5  # of the modified z-score (Iglewicz and Hoaglin 1993, How to detec
 FILLED = tuple(name for name in REPAIRS if name.startswith("filled_by_"))
 OTHER_REPAIRS = {"spikes removed": "spikes_removed", "swapped labels corrected": "labels_exchanged_back"}
 Trials = Mapping[str, Mapping[str, Mapping[str, Any]]]
+TRIAL = ["session", "trial"]
+IN_PART, SHARE = "in part", "near an end of the recording or a gap, moments of this share of the stance are known"
+KINDS = {REFUSED: "", DOUBTED: " doubted", IN_PART: " known in part"}
+Stances = Mapping[str, defaultdict[str, list[str]]]  # in words by kind and reason
 
 
 class Verdicts(NamedTuple):
@@ -57,41 +63,43 @@ class Verdicts(NamedTuple):
     doubted: list[Verdict]
 
 
-def list_rejections(quality: list[Row]) -> Table:
+def list_rejections(quality: pd.DataFrame) -> Table:
     """Return one row per trial that was rejected, or has contacts with plates refused, doubted or known in part."""
-    rows = []
-    for trial, mine in _by_trial(quality).items():
-        if not mine[0]["side"]:
-            rows.append([*trial, "whole trial", mine[0]["reason"]])
+    rows, contacts = list[list[str]](), Counter[tuple[str, str]]()
+    found = defaultdict[tuple[str, str], Stances](lambda: {kind: defaultdict(list) for kind in KINDS})
+    columns = (quality[name].tolist() for name in (*TRIAL, "side", "verdict", "reason", "doubt", SEEN))
+    every = zip(*columns, known_in_part(quality).tolist(), _in_words(quality), strict=True)
+    for session, trial, side, verdict, reason, doubt, seen, in_part, stance in every:
+        if not side:
+            rows.append([session, trial, "whole trial", reason])
             continue
-        contacts = sum(row["verdict"] != NOT_ON_A_PLATE for row in mine)
-        for verdict, why, added in ((REFUSED, "reason", ""), (DOUBTED, "doubt", " doubted")):
-            stances: dict[str, list[str]] = {}
-            for row in (row for row in mine if row["verdict"] == verdict):
-                stances.setdefault(row[why], []).append(_stance(row))
-            if stances:
-                count = sum(map(len, stances.values()))
-                reasons = "; ".join(f"{reason}: {', '.join(which)}" for reason, which in stances.items())
-                rows.append([*trial, f"{count} of {contacts} plate contacts{added}", reasons])
-        if parts := [f"{_stance(row)}: {float(row[SEEN]):.0f} %" for row in known_in_part(mine)]:
-            what = "near an end of the recording or a gap, moments of this share of the stance are known"
-            text = f"{len(parts)} of {contacts} plate contacts known in part"
-            rows.append([*trial, text, f"{what}: {', '.join(parts)}"])
-    rows.sort(key=lambda row: row[2] != "whole trial")  # stable: whole trials first
+        contacts[session, trial] += verdict != NOT_ON_A_PLATE
+        if verdict in (REFUSED, DOUBTED):
+            found[session, trial][verdict][doubt if verdict == DOUBTED else reason].append(stance)
+        if in_part:
+            found[session, trial][IN_PART][SHARE].append(f"{stance}: {seen:.0f} %")
+    for place, kinds in found.items():
+        for kind, reasons in kinds.items():
+            if count := sum(map(len, reasons.values())):
+                text = "; ".join(f"{reason}: {', '.join(stances)}" for reason, stances in reasons.items())
+                rows.append([*place, f"{count} of {contacts[place]} plate contacts{KINDS[kind]}", text])
     return Table(["Session", "Trial", "Refused, doubted, in part", "Reason and contacts"], rows)
 
 
-def known_in_part(quality: Iterable[Row]) -> list[Row]:
-    """Return the contacts with kinetics that are known in a part of the stance alone."""
-    return [row for row in quality if row["verdict"] in (USED, DOUBTED) and float(row[SEEN] or "nan") < 100]
+def known_in_part(quality: pd.DataFrame) -> Flags:
+    """Return which contacts with kinetics are known in a part of the stance alone."""
+    verdicts, seen = quality["verdict"].to_numpy(), quality[SEEN].to_numpy(dtype=float)
+    return np.asarray(((verdicts == USED) | (verdicts == DOUBTED)) & (seen < 100), dtype=bool)
 
 
-def checks(quality: list[Row], clean: Trials) -> Table:
+def checks(quality: pd.DataFrame, clean: Trials) -> Table:
     """Return repairs and checks (of the worse side), one row per trial."""
-    rows = []
-    for trial, mine in _by_trial(quality).items():
-        if not mine[0]["side"]:
-            continue
+    rows, stances = [], dict[tuple[str, str], list[int]]()
+    values = np.column_stack([quality[name] for name in CHECKS])
+    for i, (session, trial, side) in enumerate(zip(*(quality[name] for name in (*TRIAL, "side")), strict=True)):
+        if side:
+            stances.setdefault((session, trial), []).append(i)
+    for trial, mine in stances.items():
         about = clean.get(trial[0], {}).get(trial[1], {})
         how = [f"{about[name]:g} {name.removeprefix('filled_by_')}" for name in FILLED if about.get(name)]
         count = f"{about['filled_frames']:g}" if "filled_frames" in about else ABSENT
@@ -100,13 +108,11 @@ def checks(quality: list[Row], clean: Trials) -> Table:
         texts = [f"{title}: {how if isinstance(how, str) else f'{how:g}'}" for title, how in repairs.items()]
         left_out = {what: in_words(about.get(f"{what}_left_out", "")) for what in ("plates", "events")}
         texts += [f"{what} not used: {reasons}" for what, reasons in left_out.items() if reasons]
-        cells = [*trial, count, "; ".join(texts) or "none"]
-        for name in CHECKS:
-            known = [value for row in mine if not np.isnan(value := float(row[name] or "nan"))]
-            worst = max(known, default=np.nan)
-            number = f"{worst:.0f}" if worst >= 1 else f"{worst:.1g}"
-            cells.append(ABSENT if not known else "any" if np.isinf(worst) else number)
-        rows.append(cells)
+        worst = np.fmax.reduce(values[mine]).tolist()
+        cells = [
+            "any" if np.isinf(x) else f"{x:.0f}" if x >= 1 else ABSENT if np.isnan(x) else f"{x:.1g}" for x in worst
+        ]
+        rows.append([*trial, count, "; ".join(texts) or "none", *cells])
     return Table(["Session", "Trial", "Marker samples filled", "Other repairs", *CHECKS.values()], rows)
 
 
@@ -121,11 +127,13 @@ def muscles_left_out(clean: Trials, sessions: Iterable[str]) -> Table:
     return Table(["Session", "Channels", "Reason", "Trials"], rows)
 
 
-def verdicts_of(quality: list[Row]) -> Verdicts:
+def verdicts_of(quality: pd.DataFrame) -> Verdicts:
     """Return why trials of a participant are rejected, and contacts refused or doubted."""
-    rejected = [rejection_in_general(row["reason_values"]) for row in find_rejected_trials(quality)]
-    refused = [row["reason_values"] for row in quality if row["verdict"] == REFUSED and row["side"]]
-    doubted = [row["doubt_values"] for row in quality if row["verdict"] == DOUBTED]
+    reasons, verdicts = quality["reason_values"].to_numpy(), quality["verdict"].to_numpy()
+    of_trial = quality["side"].to_numpy() == ""
+    rejected = [*map(rejection_in_general, reasons[(verdicts == REFUSED) & of_trial])]
+    refused = reasons[(verdicts == REFUSED) & ~of_trial]
+    doubted = quality["doubt_values"].to_numpy()[verdicts == DOUBTED]
     return Verdicts(rejected, *([one for text in texts for one in verdicts_in(text)] for texts in (refused, doubted)))
 
 
@@ -144,19 +152,20 @@ def reasons(people: Sequence[Verdicts]) -> list[tuple[Counter[str], Counter[str]
     return counts
 
 
-def medians_of_sessions(quality: list[Row]) -> dict[str, dict[str, float]]:
+def medians_of_sessions(quality: pd.DataFrame) -> dict[str, dict[str, float]]:
     """Return the median over the stances of each session of what sessions are compared by; NaN if not known."""
-    by_session: dict[str, list[Row]] = {}
-    for row in (row for row in quality if row["side"]):
-        by_session.setdefault(row["session"], []).append(row)
-    known = {
-        session: {name: [float(row[name]) for row in mine if row[name]] for name in WITNESSES}
-        for session, mine in by_session.items()
-    }
+    sessions = np.where(quality["side"].to_numpy() != "", quality["session"].to_numpy(), "")
     return {
-        session: {name: float(np.median(values)) if values else np.nan for name, values in of.items()}
-        for session, of in known.items()
+        session: {name: median_of(quality[name].to_numpy()[sessions == session]) for name in WITNESSES}
+        for session in dict.fromkeys(sessions.tolist())
+        if session
     }
+
+
+def median_of(values: Array) -> float:
+    """Return the median of the values that are known, NaN if there is none."""
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if len(known) else np.nan
 
 
 def unlike_the_others(medians: Mapping[str, Mapping[str, float]]) -> Table:
@@ -190,13 +199,7 @@ def sources(clean: Trials, sessions: Iterable[str]) -> Table:
     return Table(["File", "SHA-256"], [list(item) for item in sorted(files.items())])
 
 
-def _by_trial(quality: list[Row]) -> dict[tuple[str, str], list[Row]]:
-    rows: dict[tuple[str, str], list[Row]] = {}
-    for row in quality:
-        rows.setdefault((row["session"], row["trial"]), []).append(row)
-    return rows
-
-
-def _stance(row: Row) -> str:
-    plates = f" on plate {row['plates']}" if row["plates"] else ""
-    return f"{row['side']} {float(row['start_s']):.2f} to {float(row['end_s']):.2f} s{plates}"
+def _in_words(stances: pd.DataFrame) -> Iterator[str]:
+    """Yield side, times and plates of each stance."""
+    for side, start_s, end_s, plates in zip(*(stances[x] for x in ("side", "start_s", "end_s", "plates")), strict=True):
+        yield f"{side} {start_s:.2f} to {end_s:.2f} s{f' on plate {plates}' if plates else ''}"

@@ -1,6 +1,6 @@
 """Step ``report``: the overview of a study, a self-contained HTML page."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import chain
 
 import xarray as xr
@@ -15,7 +15,6 @@ from .curves.panels import panels_of
 from .html_page import render
 from .overview import Overview
 from .settings import Settings
-from .tables import Row
 
 METRICS_DRAWN = ("stance_share", "turning_angle", "progression_offset", "reference_speed")
 OF_STUDY = (  # all that is loaded of study.nc, besides the facts of whole trials
@@ -52,7 +51,7 @@ def report(
         The same text for the same inputs. Names and reasons of the study are text, never markup.
     """
     curves = reference_of(about.reference, where="study.reference") if about.reference else {}
-    rows = zip(*(_in_order(about.participants, table) for table in tables), strict=True)
+    rows = zip(*tables, strict=True)
     overview = Overview(about.conditions, about.groups, about.visits)
     for people, part in study:
         panels = panels_of(part, moment_signs=settings.moment_signs)
@@ -64,15 +63,3 @@ def report(
     content = overview.content(part, panels, links, curves)
     of_additions = (one.addition.of_study(one.content) for one in additions if one.addition.of_study)
     return render("overview.html", part, settings, added=[*chain.from_iterable(of_additions)], **content)
-
-
-def _in_order(participants: Sequence[str], table: Iterable[tuple[str, list[Row]]]) -> Iterator[list[Row]]:
-    """Yield each participant's rows of a table that has the participants in this order."""
-    groups = iter(table)
-    name, rows = next(groups, ("", []))
-    for participant in participants:
-        if participant == name:
-            yield rows
-            name, rows = next(groups, ("", []))
-        else:
-            yield []

@@ -1,11 +1,15 @@
-"""Tables of the report, and the rows of metrics.csv and quality.csv that they count."""
+"""Tables of the report, and what they count in metrics.csv and quality.csv, which are pandas' tables."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
 
 from ...conventions import SIDES
 from ...tables.session_table import has_changed_since_review
@@ -15,7 +19,6 @@ from ...variables.rows import GAIT_SCORES
 from ...variables.schema import COLUMN_UNITS
 from ...variables.stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED
 
-Row = dict[str, str]
 MOST_ROWS = 50  # of a table on the screen
 LETTERS_OF_SHEET = 130  # in a row of a table, at 5.4 pixels each
 ABSENT = "n/a"
@@ -102,19 +105,18 @@ class Totals(NamedTuple):
         return self.contacts - self.contacts_used - self.contacts_doubted
 
 
-def in_words(rows: list[Row]) -> str:
+def in_words(rows: pd.DataFrame) -> str:
     """Return what participants.tsv has on a person, as ``age 27 years, mass 74 kg``, but sizes of legs and sources.
 
     What differs between visits, by sessions.tsv, names the visit: ``mass 33 kg (pre), 60 kg (post)``.
     """
-    words = []
+    words, sessions = [], rows["session"].tolist()
+    visits = [visit or session for visit, session in zip(rows.get("visit", sessions), sessions, strict=True)]
     for column in participants_columns(rows):
-        cells: dict[str, list[str]] = {}
-        for row in rows:
-            visits = cells.setdefault(_shown(row[column]), [])
-            if (visit := row.get("visit") or row.get("session", "")) not in visits:
-                visits.append(visit)
-        found = {value: visits for value, visits in cells.items() if value != ABSENT}
+        found: dict[str, dict[str, None]] = {}
+        for cell, visit in zip(map(_shown, rows[column]), visits, strict=True):
+            if cell != ABSENT:
+                found.setdefault(cell, {})[visit] = None
         if found and column not in (*REVIEW, "visit", "date") and not OF_LEGS.search(column):
             ending = next((ending for ending in COLUMN_UNITS if column.endswith(ending)), "")
             unit = COLUMN_UNITS.get(ending, "") + "s" * (ending == "_years")
@@ -130,39 +132,46 @@ def _shown(cell: str) -> str:
     return f"{float(cell):.6g}" if DECIMAL.fullmatch(cell) else cell or ABSENT
 
 
-def without_scores(rows: list[Row]) -> list[Row]:
+def without_scores(rows: pd.DataFrame) -> pd.DataFrame:
     """Return rows of metrics.csv, participants.csv or symmetry.csv without the scores that compare with a reference."""
     scores = {name for name, score in SCORES.items() if score.group == GAIT_SCORES}
-    return [
-        row | dict.fromkeys((OF_SYMMETRY if row.get("metric") in scores else scores) & row.keys(), "") for row in rows
-    ]
+    if "metric" not in rows:
+        without, places = rows.copy(), [i for i, name in enumerate(rows) if name in scores]
+        without.isetitem(places, np.full((len(rows), len(places)), np.nan))
+        return without.copy()  # in one piece, which is faster to filter
+    is_score = np.array([name in scores for name in rows["metric"]], dtype=bool)
+    return rows.assign(**{name: np.where(is_score, np.nan, rows[name]) for name in OF_SYMMETRY})
 
 
-def age_years(rows: list[Row]) -> float:
-    """Return a person's age at the first visit from the rows of metrics.csv, years; NaN if it is not stated."""
-    try:
-        return float(rows[0]["age_years"])
-    except (IndexError, KeyError, ValueError):
-        return float("nan")
+def ages_of(rows: pd.DataFrame) -> dict[str, float]:
+    """Return a person's age at each session from the rows of metrics.csv, years; NaN if it is not stated."""
+    stated = rows["age_years"] if "age_years" in rows else [""] * len(rows)
+    return dict(zip(rows["session"], pd.to_numeric([*stated], errors="coerce").tolist(), strict=True))
 
 
-def totals(rows: list[Row], quality: list[Row]) -> Totals:
+def age_years(rows: pd.DataFrame) -> float:
+    """Return a person's age at the first visit as of :func:`ages_of`."""
+    return next(iter(ages_of(rows).values()), np.nan)
+
+
+def totals(rows: pd.DataFrame, quality: pd.DataFrame) -> Totals:
     """Return the counts; some trials are in only one of metrics.csv (``rows``) and quality.csv.
 
     Doubted contacts count as used if the setting ``cycles.doubted_stances`` takes them in, which metrics.csv shows.
     """
-    both = [*quality, *rows]
-    cycles = of_part(rows, "cycle")
-    stances = Counter(row["verdict"] for row in quality if row["side"])
-    taken = stances[DOUBTED] * any(row["doubt_code"] and has_kinetics(row) for row in rows)
+    is_cycle, valid = rows["part"].to_numpy() == "cycle", rows["kinetics_valid"].to_numpy()
+    verdicts, of_stance = quality["verdict"].to_numpy(), quality["side"].to_numpy() != ""
+    stances = Counter(verdicts[of_stance].tolist())
+    taken = stances[DOUBTED] * bool((valid & (rows["doubt_code"].to_numpy() != "")).any())
+    trials = {*chain.from_iterable(zip(one["session"], one["trial"], strict=True) for one in (quality, rows))}
     return Totals(
-        participants=len(names(both, "participant")),
-        sessions=len(names(both, "session")),
-        trials=len({(row["session"], row["trial"]) for row in both}),
-        trials_rejected=len(find_rejected_trials(quality)),
-        cycles=len(cycles),
-        cycles_with_kinetics=sum(has_kinetics(row) for row in cycles),
-        stances_alone=len(rows) - len(cycles),
+        participants=len({*quality["participant"], *rows["participant"]}),
+        sessions=len({session for session, _ in trials}),
+        trials=len(trials),
+        trials_rejected=int(((verdicts == REFUSED) & ~of_stance).sum()),
+        cycles=int(is_cycle.sum()),
+        cycles_with_kinetics=int((is_cycle & valid).sum()),
+        stances_alone=int((~is_cycle).sum()),
         contacts=stances[USED] + stances[DOUBTED] + stances[REFUSED],
         contacts_used=stances[USED] + taken,
         contacts_doubted=stances[DOUBTED] - taken,
@@ -171,66 +180,75 @@ def totals(rows: list[Row], quality: list[Row]) -> Totals:
     )
 
 
-def of_part(rows: Iterable[Row], part: str) -> list[Row]:
+def of_part(rows: pd.DataFrame, part: str) -> pd.DataFrame:
     """Return the rows of metrics.csv that are cycles, or stances without a whole cycle."""
-    return [row for row in rows if row["part"] == part]
+    return rows[(rows["part"] == part).to_numpy()]
 
 
-def names(rows: Iterable[Row], column: str) -> list[str]:
-    """Return the distinct cells of a column in order of appearance."""
-    return list(dict.fromkeys(row[column] for row in rows))
+def with_index_of(rows: pd.DataFrame, texts: Iterable[str]) -> pd.Series:
+    """Return texts, one for each row, as a column of the same kind as those that are read."""
+    return pd.Series([*texts], rows.index, dtype=object)
 
 
-def participants_columns(rows: list[Row]) -> list[str]:
-    """Return the columns of participants.tsv that rows of metrics.csv have."""
-    header = list(rows[0]) if rows else []
-    return header[header.index(IDENTITY[-1]) + 1 : header.index(next(iter(METRICS)))] if rows else []
+def sessions_in(*rows: pd.DataFrame) -> list[str]:
+    """Return the sessions of tables, each once, in order of appearance."""
+    return [*dict.fromkeys(chain.from_iterable(each["session"] for each in rows))]
 
 
-def reviews(rows: list[Row], results: Mapping[str, str]) -> dict[str, str]:
+def participants_columns(rows: pd.DataFrame) -> list[str]:
+    """Return the columns of participants.tsv that rows of metrics.csv have; none without a row."""
+    header = [*rows] if len(rows) else [IDENTITY[-1], next(iter(METRICS))]
+    return header[header.index(IDENTITY[-1]) + 1 : header.index(next(iter(METRICS)))]
+
+
+def _reviewed(rows: pd.DataFrame) -> dict[str, dict[str, str]]:
+    """Return the columns REVIEW of each session in metrics.csv, empty where sessions.tsv lacks them."""
+    columns = [rows[name].tolist() if name in rows else [""] * len(rows) for name in REVIEW]
+    every = (dict(zip(REVIEW, cells, strict=True)) for cells in zip(*columns, strict=True))
+    return dict(zip(rows["session"], every, strict=True))
+
+
+def reviews(rows: pd.DataFrame, results: Mapping[str, str]) -> dict[str, str]:
     """Return status, reviewer and amendments of each session in words; empty where sessions.tsv has none.
 
     Args:
         results: the SHA-256 of the results of each session.
     """
     words = {}
-    for row in reversed(rows):
-        status, reviewer, date, _, amendments = (
-            cell if (cell := row.get(name, "")) != ABSENT else "" for name in REVIEW
-        )
+    for session, row in _reviewed(rows).items():
+        status, reviewer, date, _, amendments = (row[name] if row[name] != ABSENT else "" for name in REVIEW)
         by = f"reviewed by {reviewer}" if reviewer else "not reviewed" if status else ""
         by += f" on {date}" if reviewer and date else ""
         text = ", ".join(filter(None, [status, by])) + (f"; amendments: {amendments}" if amendments else "")
-        changed = has_changed_since_review(row, results.get(row["session"]))
-        words[row["session"]] = "; ".join(filter(None, [text.removeprefix("; "), CHANGED if changed else ""]))
-    return {session: words[session] for session in names(rows, "session") if words[session]}
+        changed = has_changed_since_review(row, results.get(session))
+        words[session] = "; ".join(filter(None, [text.removeprefix("; "), CHANGED if changed else ""]))
+    return {session: text for session, text in words.items() if text}
 
 
-def statuses(rows: list[Row], results: Mapping[str, str]) -> list[str]:
+def statuses(rows: pd.DataFrame, results: Mapping[str, str]) -> list[str]:
     """Return the status of the sessions as one text in a list, which is for every sheet; none if no session has one.
 
     Args:
         results: the SHA-256 of the results of each session.
     """
-    of_sessions = {
-        row["session"]: (row.get("status", "") or ABSENT)
-        + (", changed since the review" if has_changed_since_review(row, results.get(row["session"])) else "")
-        for row in rows
-    }
-    stated = list(dict.fromkeys(of_sessions.values()))
+    of_sessions = (
+        (row["status"] or ABSENT)
+        + (", changed since the review" if has_changed_since_review(row, results.get(session)) else "")
+        for session, row in _reviewed(rows).items()
+    )
+    stated = list(dict.fromkeys(of_sessions))
     return [f"status {' / '.join(stated)}"] if {*stated} - {ABSENT} else []
 
 
-def participant(name: str, state: str, rows: list[Row], quality: list[Row]) -> list[str]:
+def participant(name: str, state: str, count: Totals, sessions: Sequence[str], rows: pd.DataFrame) -> list[str]:
     """Return a participant's row of the table of participants; cells of sessions that differ follow each other."""
-    count = totals(rows, quality)
-    sessions = ", ".join(names([*quality, *rows], "session"))
     used = [f"{count.trials_used} of {count.trials}", f"{count.contacts_used} of {count.contacts}"]
     counts = map(str, (count.cycles, count.cycles_with_kinetics, count.stances_alone))
-    columns, first = participants_columns(rows), {row["session"]: row for row in reversed(rows)}.values()
-    of_sessions = [{column: _shown(row[column]) for column in columns} for row in reversed(first)]
-    about = [" / ".join(names(of_sessions, column)) for column in columns]
-    return [name, state, sessions, *used, *counts, *about]
+    first = ~rows["session"].duplicated().to_numpy()
+    about = [
+        " / ".join(dict.fromkeys(map(_shown, rows[name].to_numpy()[first]))) for name in participants_columns(rows)
+    ]
+    return [name, state, ", ".join(sessions), *used, *counts, *about]
 
 
 def together(parts: Iterable[Table], links: Mapping[str, str]) -> Table:
@@ -238,13 +256,3 @@ def together(parts: Iterable[Table], links: Mapping[str, str]) -> Table:
     parts = [*parts]
     header = max((part.header for part in parts), key=len, default=[])
     return Table(header, [row for part in parts for row in part.rows], links)
-
-
-def find_rejected_trials(quality: list[Row]) -> list[Row]:
-    """Return the rows of trials that were rejected as a whole."""
-    return [row for row in quality if row["verdict"] == REFUSED and not row["side"]]
-
-
-def has_kinetics(cycle: Row) -> bool:
-    """Return whether the kinetics of a row of metrics.csv are used."""
-    return cycle["kinetics_valid"] == "True"

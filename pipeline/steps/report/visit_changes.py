@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from ...arrays import Array
@@ -19,12 +20,13 @@ from ...variables.gait_profile import SMALLEST_IMPORTANT
 from . import metric_tables
 from .compared_visits import Compared
 from .movement_profile import GPS, GVS, OVERALL, Bars, bars_of, score_in_words
-from .tables import ABSENT, Row, Table, names
+from .tables import ABSENT, Table
 
 SPEED_SHOWN = "Walking speed"  # as a row of a table
 SINGLE = "single cycle"
 Limits = Mapping[str, float]  # in the unit of a metric
-Detectable = Mapping[str, Mapping[str, Limits]]  # minimal detectable changes by condition, side or mean, and metric
+BySide = Mapping[str, Limits]  # minimal detectable changes by side or mean, and metric
+Detectable = Mapping[str, BySide]  # by condition
 
 
 class DetectableCurves(NamedTuple):
@@ -39,8 +41,8 @@ class DetectableCurves(NamedTuple):
 
 
 def tables_of_changes(
-    cycles: list[Row],
-    symmetry: list[Row],
+    cycles: pd.DataFrame,
+    symmetry: pd.DataFrame,
     compared: Compared,
     detectable: Detectable,
     errors: DrawnMetrics | None = None,
@@ -56,7 +58,7 @@ def tables_of_changes(
         errors: of all cycles of the page, None without draws. In a change what both visits share cancels.
     """
     result = {}
-    for place in names(cycles, compared.within):
+    for place in cycles[compared.within].unique():
         rows, of_sides = (_labelled(table, place, compared) for table in (cycles, symmetry))
         result[place] = _tables(
             rows, of_sides, compared.labels, detectable.get(place, {}), errors_of_means(rows, errors)
@@ -64,13 +66,14 @@ def tables_of_changes(
     return result
 
 
-def _labelled(rows: list[Row], place: str, compared: Compared) -> list[Row]:
+def _labelled(rows: pd.DataFrame, place: str, compared: Compared) -> pd.DataFrame:
     """Return the rows of one table, with what is compared as their condition."""
-    return [row | {"condition": row[compared.by]} for row in rows if row[compared.within] == place]
+    mine = rows[rows[compared.within] == place]
+    return mine.assign(condition=mine[compared.by])
 
 
 def _tables(
-    cycles: list[Row], symmetry: list[Row], labels: Sequence[str], detectable: Mapping[str, Limits], errors: Errors
+    cycles: pd.DataFrame, symmetry: pd.DataFrame, labels: Sequence[str], detectable: BySide, errors: Errors
 ) -> dict[str, Table]:
     shown = metric_tables.metrics_with_values(cycles)
     phases, values = metric_tables.phases(shown), metric_tables.values_of(cycles, symmetry, shown)
@@ -115,20 +118,20 @@ def _fewest(averages: Mapping[tuple[str, str], Average]) -> dict[tuple[str, str]
     return found
 
 
-def with_changes_of_gps(table: Table, means: list[Row], visits: Mapping[str, str]) -> Table:
+def with_changes_of_gps(table: Table, means: pd.DataFrame, visits: Mapping[str, str]) -> Table:
     """Return the table of participants.csv with the Gait Profile Score minus that of the first visit, degrees.
 
     Args:
         table: the rows ``means`` as shown, in the order of the visits.
         visits: the visit of each session.
     """
-    if not means or GPS not in means[0]:
+    if means.empty or GPS not in means:
         return table
     first: dict[tuple[str, str], tuple[str, float]] = {}
-    rows = []
-    for cells, row in zip(table.rows, means, strict=True):
-        place, visit, score = (row["condition"], row["side"]), visits[row["session"]], float(row[GPS] or "nan")
-        before, earlier = first.setdefault(place, (visit, score))
+    rows, columns = [], (means[name] for name in ("session", "condition", "side", GPS))
+    for cells, session, *place, score in zip(table.rows, *columns, strict=True):
+        visit = visits[session]
+        before, earlier = first.setdefault((*place,), (visit, score))
         change = change_of(score - earlier, 1, limits_of(GPS, {})) if visit != before else ABSENT
         rows.append([*cells, change])
     return table._replace(header=[*table.header, "Gait profile score minus first visit, deg"], rows=rows)
@@ -153,20 +156,20 @@ def change_of(change: float, places: int, limits: Limits, single: bool = False) 
     return f"{text} ({', '.join(marks)})" if marks else text
 
 
-def profile_changes(cycles: list[Row], compared: Compared, detectable: Detectable) -> dict[str, Table]:
+def profile_changes(cycles: pd.DataFrame, compared: Compared, detectable: Detectable) -> dict[str, Table]:
     """Return, for each condition, the bars of the Movement Analysis Profile by visit, degrees, with their changes.
 
     Arguments as of :func:`tables_of_changes`. Empty without scores of two visits.
     """
     result = {}
-    for place in names(cycles, compared.within):
+    for place in cycles[compared.within].unique():
         mine = _labelled(cycles, place, compared)
-        bars = {label: bars_of([row for row in mine if row["condition"] == label]) for label in compared.labels}
+        bars = {label: bars_of(mine[mine["condition"] == label]) for label in compared.labels}
         known = {label: own for label, own in bars.items() if any(one.scores for one in own)}
         if len(known) > 1:
             counts: dict[str, dict[str, int]] = {}  # of cycles with scores; of both sides the fewer
             for label in known:
-                sides = [row["side"] for row in mine if row["condition"] == label and row[GPS]]
+                sides = mine["side"][(mine["condition"] == label) & mine[GPS].notna()].tolist()
                 of_sides = {side: sides.count(side) for side in SIDES}
                 counts[label] = of_sides | {"both": min(of_sides.values())}
             result[place] = _profile_table(known, detectable.get(place, {}), counts)
@@ -174,7 +177,7 @@ def profile_changes(cycles: list[Row], compared: Compared, detectable: Detectabl
 
 
 def _profile_table(
-    bars: Mapping[str, list[Bars]], detectable: Mapping[str, Limits], counts: Mapping[str, Mapping[str, int]]
+    bars: Mapping[str, list[Bars]], detectable: BySide, counts: Mapping[str, Mapping[str, int]]
 ) -> Table:
     """Return the bars of each label, a row for each angle and side, with their changes from the first label.
 

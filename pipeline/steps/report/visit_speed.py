@@ -5,16 +5,16 @@ et al. 2002, J Pediatr Orthop 22:800-806; Stansfield et al. 2006, Gait Posture 2
 Biomech 41:1639-1650). Nothing is corrected for it: how a person's own gait changes with speed is not known.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from ...conventions import SIDES
 from ...tables.reference_curves import BySpeed, at_speed, speeds_of
 from ...variables.gait_profile import along_cycle, nine_angles, root_mean_square, turning_cycles
 from .compared_visits import Compared
-from .tables import Row, names
 
 SPEED = "walking_speed"
 # A tenth is about 0.1 m/s in an adult. In the middle of the speeds of Schwartz (2008) normal gait at a tenth less
@@ -23,7 +23,7 @@ SPEED = "walking_speed"
 LEAST_SHARE = 0.1
 
 
-def speed_changes(rows: Sequence[Row], compared: Compared, study: xr.Dataset, reference: BySpeed) -> list[str]:
+def speed_changes(rows: pd.DataFrame, compared: Compared, study: xr.Dataset, reference: BySpeed) -> list[str]:
     """Return sentences on the walking speed of what is compared; nothing where it differs by less than LEAST_SHARE.
 
     Args:
@@ -31,11 +31,11 @@ def speed_changes(rows: Sequence[Row], compared: Compared, study: xr.Dataset, re
         study: the cycles that are compared.
         reference: curves of normal gait; scores are compared at one speed if it has several.
     """
-    parts, places, sentences = compared.apart(study), names([*rows], compared.within), []
+    parts, places, sentences = compared.apart(study), rows[compared.within].unique(), []
     for place in places:
-        mine = [row for row in rows if row[compared.within] == place and row[SPEED]]
-        speeds = {label: [float(row[SPEED]) for row in mine if row[compared.by] == label] for label in compared.labels}
-        first, *others = [label for label, own in speeds.items() if own] or [""]
+        mine = rows[(rows[compared.within] == place) & rows[SPEED].notna()]
+        speeds = {label: mine[SPEED][mine[compared.by] == label] for label in compared.labels}
+        first, *others = [label for label, own in speeds.items() if len(own)] or [""]
         for label in others:
             before, after = float(np.mean(speeds[first])), float(np.mean(speeds[label]))
             if abs(after / before - 1) < LEAST_SHARE:

@@ -12,6 +12,7 @@ from ...reference import resolve
 from ...results import just_written, netcdf
 from ...results.job_files import Files, load_cycles, load_reference, provenance
 from ...results.study_file import table_of, without_doubted
+from ...results.typed_tables import read_results, results_of_people
 from ...results.whole_files import write_whole
 from ...step import every_step
 from ...steps.report import addition
@@ -19,13 +20,11 @@ from ...steps.report.settings import Settings as ReportSettings
 from ...steps.study.parts import gather
 from ...steps.study.reference import describe_reference
 from ...steps.study.settings import Settings
-from ...tables.csv_files import groups_of, rows_of
 from ...tables.report_additions import logo_of
 from ...variables import schema
 from ...variables.cycle_variables import STANCE
 from ..digests import sha256
 
-TABLES = ("metrics", "quality", "means", "symmetry")
 AT_A_TIME = 50  # participants
 
 
@@ -54,7 +53,8 @@ def write_overview(
     name = arguments.pop("reference")
     about = addition.AboutOverview(**arguments, reference=_table(load_reference(name) if name else None))
     parts = _parts(inputs["study"][0], about.participants, step.loaded("study") or ())
-    tables = addition.Tables(*(groups_of(inputs[name][0], "participant") for name in TABLES))
+    files = [inputs[name][0] for name in addition.Tables._fields]
+    tables = addition.Tables(*(results_of_people(file.stem, file, about.participants) for file in files))
     sessions = addition.OverviewFiles(*(Sessions(inputs[name], step.loaded(name)) for name in ("cycles", "calibrate")))
     html = function(parts, tables, sessions, about=about, settings=settings, additions=load_additions(key, inputs))
     write_whole(outputs["report"][0], html.encode())
@@ -90,7 +90,7 @@ def _person_of(
     reference = describe_reference(name, load_reference(name), shipped, own) if name else None
     part = gather(cycles, settings=settings, reference=reference, **tables)
     data = without_doubted(netcdf.in_double_precision(schema.describe("study", part.study))).assign_attrs(own)
-    rows = ([*rows_of(part.text(name).decode())] for name in ("metrics", "quality", "symmetry"))
+    rows = (read_results(name, part.text(name).decode()) for name in ("metrics", "quality", "symmetry"))
     return addition.PersonShown(data, *rows), reference and reference.curves
 
 

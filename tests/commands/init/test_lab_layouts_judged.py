@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -62,13 +63,20 @@ QUESTION = (
 )
 
 
+@cache
+def verdicts_of(name: str) -> dict[str, str]:
+    """Return how what ``init`` says of a layout compares with the truth."""
+    return judge(LAYOUTS[name], tables_of(LAYOUTS[name]))
+
+
 @pytest.mark.parametrize("name", LAYOUTS)
 def test_init_understands_or_asks(name: str) -> None:
     """By names and by what the files state; the command with recordings gives the same tables, see below."""
-    verdicts = judge(LAYOUTS[name], tables_of(LAYOUTS[name]))
+    verdicts = verdicts_of(name)
     assert [kind for kind in KINDS if verdicts[kind] == WRONG] == []
 
 
+@pytest.mark.usefixtures("parsed_here")
 @pytest.mark.parametrize("name", WRITTEN)
 def test_the_command_says_of_recordings_what_the_judge_says_of_their_names(tmp_path: Path, name: str) -> None:
     layout = LAYOUTS[name]
@@ -77,17 +85,17 @@ def test_the_command_says_of_recordings_what_the_judge_says_of_their_names(tmp_p
     assert ("Which visit came first?" in " ".join(summary.split())) == any(
         row.get("visit_number") == "n/a" for row in tables.sessions
     )
-    assert judge(layout, tables_of(layout)) == judge(layout, tables)
+    assert verdicts_of(name) == judge(layout, tables)
 
 
 @pytest.mark.parametrize("name", NO_QUESTION)
 def test_init_asks_nothing_where_names_tell_all(name: str) -> None:
-    assert {*judge(LAYOUTS[name], tables_of(LAYOUTS[name])).values()} == {RIGHT}
+    assert {*verdicts_of(name).values()} == {RIGHT}
 
 
 @pytest.mark.parametrize("name", QUESTION)
 def test_init_asks_where_names_may_say_two_things(name: str) -> None:
-    assert worst(judge(LAYOUTS[name], tables_of(LAYOUTS[name])).values()) == ASKED
+    assert worst(verdicts_of(name).values()) == ASKED
 
 
 def test_generated_layouts_are_understood_or_asked_about() -> None:

@@ -11,7 +11,7 @@ from tests.support.studies.for_report import Made
 from tests.support.studies.for_report import three_people as make_three_people
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def tab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Tab]:
     chromium = found_chromium()
     if not chromium:

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from pipeline.results.study_file import load_study
 from pipeline.steps.contacts import contact_checks
 from pipeline.steps.contacts.plate_contacts import Contact
 from pipeline.steps.report.data_check import BAD, GOOD, LOOK, UNKNOWN, DataCheck, data_check
+from pipeline.steps.report.tables import totals
 from pipeline.trials import left_out
 from pipeline.trials.left_out import LeftOut
 from pipeline.variables.stance_verdicts import Verdict, as_text
@@ -27,19 +29,26 @@ from tests.support.checkout import DEMO, copy_study, keep_rows
 from tests.support.files.changes import edit
 from tests.support.studies.for_report import Page, calibrated
 from tests.support.studies.small_study import run_steps
+from tests.support.studies.typed_rows import typed
 
 ROW = {
     "participant": "p1", "session": "s1", "trial": "walk", "condition": "slow", "plates": "1",
     "stance_seen_percent": "100.0",
     "disagreement_n_m": "2e-13", "knee_axis_error_deg": "2.0", "knee_axis_in_step": "0.3",
-    "knee_adduction_range_deg": "5.0", "hip_rotation_mean_deg": "3.0", "reason_values": "", "doubt_values": "",
+    "knee_adduction_range_deg": "5.0", "hip_rotation_mean_deg": "3.0",
+    "reason": "", "reason_values": "", "doubt_values": "",
 }  # fmt: skip
 USED = [{**ROW, "side": side, "verdict": "used", "code": "", "reason": ""} for side in ("left", "right")]
 CYCLES = [{**row, "part": "cycle", "kinetics_valid": "True", "doubt_code": ""} for row in USED for _ in range(3)]
 
 
+def checked(cycles: list[dict[str, str]], quality: list[dict[str, str]], trials: Any, models: Any) -> DataCheck:
+    rows, stances = typed("metrics", cycles), typed("quality", quality)
+    return data_check(rows, stances, trials, models, totals(rows, stances))
+
+
 def judged(quality: list[dict[str, str]], **facts: object) -> DataCheck:
-    return data_check(CYCLES, quality, {"s1": {"walk": facts}}, {"s1": calibrated()})
+    return checked(CYCLES, quality, {"s1": {"walk": facts}}, {"s1": calibrated()})
 
 
 def state_of(found: DataCheck, title: str) -> str:
@@ -57,7 +66,7 @@ def test_nothing_against_the_data_is_said_in_one_sentence() -> None:
 def test_a_slope_and_a_knee_axis_by_motion_are_told() -> None:
     model = calibrated()
     model.attrs |= {"slopes_deg": '{"walk": 10.0, "down": -4.5}', "knee_axis_left": "functional; functional: 3 degrees"}
-    found = data_check(CYCLES, USED, {"s1": {"walk": {}}}, {"s1": model})
+    found = checked(CYCLES, USED, {"s1": {"walk": {}}}, {"s1": model})
     assert found.state == GOOD
     assert "walk by 10, down by -4.5" in str(found.points)
     assert "left knee axis: functional" in str(found.points)
@@ -115,7 +124,7 @@ def test_doubted_contacts_are_counted_with_each_doubt(monkeypatch: pytest.Monkey
     texts = ["1 of 3 used", "2 doubted: plate at … degrees", "2 doubted: wet"]
     assert str(texts)[1:-1] in str(found.points)
     assert (found.state, "no left contact is used" in str(found.points)) == (LOOK, True)
-    used = data_check([{**CYCLES[0], "doubt_code": "h w"}], [USED[1], doubted], {"s1": {}}, {"s1": calibrated()})
+    used = checked([{**CYCLES[0], "doubt_code": "h w"}], [USED[1], doubted], {"s1": {}}, {"s1": calibrated()})
     assert "no left contact is used" not in str(used.points), "a setting takes them in"
     assert state_of(judged([doubted]), "Plate contacts") == BAD
 
@@ -146,12 +155,12 @@ def test_plates_left_out_a_leg_and_a_lost_session_are_named() -> None:
     lame = calibrated()
     lame["leg_refused"][0] = "left leg: the knee is wide"
     for model in (lame, calibrated(rejected="no static trial")):
-        found = data_check(CYCLES, USED, {"s1": {"walk": {}}}, {"s1": model})
+        found = checked(CYCLES, USED, {"s1": {"walk": {}}}, {"s1": model})
         assert found.answer == "No: results are wrong or missing; see body size and model."
 
 
 def test_a_mass_that_nothing_shows_is_no_fault_but_said() -> None:
-    found = data_check(CYCLES, USED, {"s1": {"walk": {}}}, {"s1": calibrated(body_mass_shown="")})
+    found = checked(CYCLES, USED, {"s1": {"walk": {}}}, {"s1": calibrated(body_mass_shown="")})
     assert (found.state, state_of(found, "Body size and model")) == (GOOD, UNKNOWN)
 
 
@@ -160,20 +169,20 @@ def test_a_child_with_the_segments_of_adults_is_named() -> None:
     child = calibrated(segment_parameters="dempster", body_height_m=1.2)
     grown = calibrated(segment_parameters="dempster", body_height_m=1.8)
     for model, age, named in ((child, "", True), (grown, "", False), (child, "40", False), (grown, "12", True)):
-        found = data_check([row | {"age_years": age} for row in CYCLES], USED, {"s1": {"walk": {}}}, {"s1": model})
+        found = checked([row | {"age_years": age} for row in CYCLES], USED, {"s1": {"walk": {}}}, {"s1": model})
         assert ("segment masses are those of adults (dempster)" in str(found.points)) == named
         assert found.state == (LOOK if named else GOOD)
 
 
 def test_a_child_with_the_segments_of_children_is_said() -> None:
     child = calibrated(segment_parameters="jensen", segment_parameters_reason="8 years old", body_height_m=1.2)
-    found = data_check([row | {"age_years": "8"} for row in CYCLES], USED, {"s1": {"walk": {}}}, {"s1": child})
+    found = checked([row | {"age_years": "8"} for row in CYCLES], USED, {"s1": {"walk": {}}}, {"s1": child})
     assert "segment masses are those of a child (jensen): 8 years old" in str(found.points)
     assert found.state == GOOD
 
 
 def test_few_cycles_are_said() -> None:
-    found = data_check(CYCLES[1:], USED, {"s1": {"walk": {}}}, {"s1": calibrated()})
+    found = checked(CYCLES[1:], USED, {"s1": {"walk": {}}}, {"s1": calibrated()})
     assert (found.state, state_of(found, "Gait cycles with kinetics")) == (GOOD, UNKNOWN)
     assert "'slow: left 2, right 3', 'fewer than 3 do not show how far they repeat'" in str(found.points)
 
@@ -191,12 +200,10 @@ def test_doubted_contacts_that_a_setting_takes_in_count_as_used() -> None:
     doubted = {**ROW, "verdict": "doubted", "code": "", "reason": "", "doubt_code": "h", "doubt": "w"}
     quality = [{**doubted, "side": side} for side in ("left", "right")]
     rows = [{**row, "doubt_code": "h"} for row in CYCLES]
-    found = data_check(rows, quality, {"s1": {"walk": {}}}, {"s1": calibrated()})
+    found = checked(rows, quality, {"s1": {"walk": {}}}, {"s1": calibrated()})
     assert "2 of 2 used, 2 of them doubted (cycles.doubted_stances)" in str(found.points)
     assert state_of(found, "Plate contacts") == LOOK
-    left_out = data_check(
-        [{**row, "kinetics_valid": "False"} for row in rows], quality, {"s1": {}}, {"s1": calibrated()}
-    )
+    left_out = checked([{**row, "kinetics_valid": "False"} for row in rows], quality, {"s1": {}}, {"s1": calibrated()})
     assert "'0 of 2 used'" in str(left_out.points)
 
 

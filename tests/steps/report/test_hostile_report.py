@@ -18,11 +18,12 @@ import xarray as xr
 from pipeline.__main__ import main
 from pipeline.commands.export.command import export_as
 from pipeline.steps.read.step import read_trial as read
-from pipeline.tables.csv_files import csv_of, guard, rows_of, unguard
+from pipeline.tables.csv_files import csv_of, guard, unguard
 from pipeline.workflow import settings
 from tests.support.checkout import HOUSE
 from tests.support.files.hostile_texts import FORMULAS, SCRIPTS
 from tests.support.studies.for_report import Page, made, trial_cycles
+from tests.support.studies.typed_rows import rows_of
 
 NUMBERS = ("-0.12", "+3", "1e-5", "-1e-5", "-inf", "0.5")
 

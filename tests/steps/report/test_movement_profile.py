@@ -25,6 +25,7 @@ from pipeline.steps.study.step import per_participant
 from pipeline.tables.reference_curves import BySpeed, ReferenceCurve
 from pipeline.variables.metrics import GAIT_ANGLES, METRICS
 from tests.support.studies.for_report import Made, Page, three_people
+from tests.support.studies.typed_rows import typed
 
 SD = {0.2: 4.0, 0.4: 2.0}  # of every angle, by dimensionless speed
 SCORED = (GPS, OVERALL, *(f"{GVS}{name}" for name in GAIT_ANGLES))
@@ -46,12 +47,16 @@ def cycle(
     return own | scores | {GPS: f"{score}", OVERALL: f"{score + 1}"}
 
 
+def profiles_of(*cycles: dict[str, str]) -> list[Profile]:
+    return movement_profiles(typed("metrics", cycles), reference())
+
+
 def bars_of(profile: Profile) -> dict[str, Any]:
     return {one.title: (one.scores, one.typical) for one in profile.bars}
 
 
 def test_scores_are_means_over_cycles_by_side_beside_the_typical_score() -> None:
-    (profile,) = movement_profiles([cycle("left", 3), cycle("left", 5), cycle("right", 10)], reference())
+    (profile,) = profiles_of(cycle("left", 3), cycle("left", 5), cycle("right", 10))
     bars = bars_of(profile)
     assert [*bars] == [*(name.replace("_", " ").capitalize() for name in GAIT_ANGLES), "Gait Profile Score"]
     assert bars["Pelvis tilt"] == ({"both": 4}, pytest.approx(2))  # the pelvis is one body: of the left cycles
@@ -65,16 +70,16 @@ def test_scores_are_means_over_cycles_by_side_beside_the_typical_score() -> None
 
 def test_each_condition_is_compared_at_its_own_speed_and_the_axis_grows() -> None:
     rows = [cycle("left", 1, condition="slow", speed=0.2), cycle("left", 35, condition="fast", speed=0.3)]
-    slow, fast = movement_profiles(rows, reference())
+    slow, fast = profiles_of(*rows)
     assert [one.title for one in (slow, fast)] == ["slow", "fast"]
     assert [bars_of(one)["Knee flexion"][1] for one in (slow, fast)] == pytest.approx([4, 3])
     assert (slow.ticks[-1], fast.ticks[-1]) == (30, 50)
-    both = movement_profiles([cycle("left", 1), cycle("left", 2, session="s2")], reference())
+    both = profiles_of(cycle("left", 1), cycle("left", 2, session="s2"))
     assert [one.title for one in both] == ["s1", "s2"]  # as of the lines of the curves
 
 
 def test_within_the_typical_scores_nothing_is_named() -> None:
-    (profile,) = movement_profiles([cycle("left", -7, speed=0.2)], reference())
+    (profile,) = profiles_of(cycle("left", -7, speed=0.2))
     assert profile.words.endswith("No angle is beyond a typical person's.")
 
 
@@ -84,10 +89,12 @@ def test_cycles_that_turn_are_counted_by_condition() -> None:
         cycle("left", 1, condition="turn") | {"turning_angle": turn, "progression_offset": direction}
         for turn, direction in headings
     ]
-    assert without_comparison([cycle("left", 1)]) == without_comparison([]) == []
-    (words,) = without_comparison([*turning, cycle("left", 1)])
+    one = typed("metrics", [cycle("left", 1)])
+    assert without_comparison(one) == without_comparison(one[:0]) == []
+    (words,) = without_comparison(typed("metrics", [*turning, cycle("left", 1)]))
     assert words.startswith("turn: 2 of 4 cycles turn by more than 20 degrees, or lead more than 10 degrees away")
-    assert without_comparison([{"condition": "turn", "session": "s1", "turning_angle": "90"}]) == []  # no scores at all
+    unscored = typed("metrics", [{"condition": "turn", "session": "s1", "turning_angle": "90"}])
+    assert without_comparison(unscored) == []
 
 
 CHILDREN = {"ages": [4, 17], "people": "83 children"}
@@ -169,8 +176,8 @@ def test_where_all_cycles_turn_the_report_gives_the_reason_and_draws_no_band() -
 
 def test_without_scores_there_is_no_chart() -> None:
     unknown = {name: "" for name in cycle("left", 1) if "score" in name}
-    assert movement_profiles([cycle("left", 1) | unknown], reference()) == []
-    assert movement_profiles([cycle("left", 1)], {}) == []
+    assert profiles_of(cycle("left", 1) | unknown) == []
+    assert movement_profiles(typed("metrics", [cycle("left", 1)]), {}) == []
     assert "How far from normal" not in three_people().person()
 
 
@@ -187,7 +194,7 @@ def test_a_reference_of_ones_own_needs_no_citation_and_no_model() -> None:
 
 
 def test_the_chart_is_drawn_without_a_script_and_read_aloud() -> None:
-    profiles = movement_profiles([cycle("left", 3), cycle("right", 10)], reference())
+    profiles = profiles_of(cycle("left", 3), cycle("right", 10))
     template = html_page.environment().from_string(
         "{% from 'parts.html' import profile_of %}{{ profile_of(own, 1, 1) }}"
     )

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pandas as pd
+
 from pipeline.steps.report.quality import reasons, verdicts_of
 from pipeline.variables.stance_verdicts import Verdict, as_text
 from pipeline.workflow.run_summary import lines_of, summary_of
+from tests.support.studies.typed_rows import typed
 from tests.workflow.test_run_summary import line, write_quality
 
 
@@ -32,12 +35,12 @@ def test_the_overview_and_the_summary_of_a_run_count_the_same_reasons(tmp_path: 
     write_quality(tmp_path, [row for rows in people.values() for row in rows])
     told = [*lines_of(summary_of(tmp_path / "derived/quality.csv"), tmp_path, 0, doubts_used=False)][1:-1]
 
-    def cells(rows: list[tuple[str, str, str, str, Verdict | None, list[Verdict]]]) -> list[dict[str, str]]:
-        return [
+    def cells(rows: list[tuple[str, str, str, str, Verdict | None, list[Verdict]]]) -> pd.DataFrame:
+        return typed("quality", (
             {"verdict": verdict, "side": side, "reason_values": as_text([why] if why else ()),
              "doubt_values": as_text(doubts)}
             for _, _, side, verdict, why, doubts in rows
-        ]  # fmt: skip
+        ))  # fmt: skip
 
     (trials, contacts), (more_trials, more_contacts) = reasons([verdicts_of(cells(rows)) for rows in people.values()])
     drifts, noisy = "the plate's baseline drifts by … N", "markers are noisy by 1.0 mm, which changes the hip moment"

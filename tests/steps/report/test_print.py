@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from pipeline.results.single_page import single_page
+from pipeline.results.typed_tables import read_results
 from pipeline.steps.report import metric_tables
 from pipeline.steps.report.html_page import INTENDED_USE, days_of, margins
-from pipeline.tables.csv_files import rows_of
 from tests.steps.report.test_muscle_panels import with_muscles
 from tests.steps.report.test_whole_body import with_trunk
 from tests.support.processes.browser import Tab
@@ -253,8 +253,8 @@ def test_more_conditions_leave_out_the_comparison_of_sides_on_paper() -> None:
     for count, left_out in ((1, ()), (2, ("index, %",)), (3, ("index, %", "minus left"))):
         trials = {name: trial_cycles("sub-01", name, ["left", "right"]) for name in names[:count]}
         study = made({"sub-01": trials}, {name: name for name in names})
-        rows = rows_of(study.metrics)
-        table = metric_tables.metrics(rows, rows_of(study.symmetry))[metric_tables.CLINICAL]
+        rows, symmetry = (read_results(name, getattr(study, name)) for name in ("metrics", "symmetry"))
+        table = metric_tables.metrics(rows, symmetry)[metric_tables.CLINICAL]
         unprinted = [table.header[i] for i in table.on_screen]
         assert len(unprinted) == count * len(left_out)
         assert all(title.endswith(left_out) for title in unprinted)

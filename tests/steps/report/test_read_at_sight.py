@@ -11,37 +11,35 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.results.metric_errors import number_cycles
+from pipeline.results.typed_tables import read_results
 from pipeline.steps.report import metric_tables
 from pipeline.steps.report.compared_visits import compared
 from pipeline.steps.report.curves.cycles import CycleCurves
 from pipeline.steps.report.curves.lines import lines_of
-from pipeline.steps.report.data_check import BAD, GOOD, data_check
+from pipeline.steps.report.data_check import BAD, GOOD
 from pipeline.steps.report.movement_profile import movement_profiles
 from pipeline.steps.report.visit_changes import tables_of_changes
 from pipeline.steps.study.step import per_participant
-from pipeline.tables.csv_files import rows_of
 from pipeline.variables.gait_profile import PHASE
 from pipeline.variables.metrics import GAIT_ANGLES
-from tests.steps.report.test_data_check import CYCLES, USED
+from tests.steps.report.test_data_check import CYCLES, USED, checked
 from tests.steps.report.test_movement_profile import SCORED, cycle, reference
 from tests.steps.report.test_print import sheets_of
 from tests.steps.report.test_visits import visits
 from tests.support.processes.browser import Tab
 from tests.support.studies.for_report import Made, Page, calibrated, made, trial_cycles, written
+from tests.support.studies.typed_rows import typed
 
 TWO = {"sub-02_before": "pre", "sub-02_after": "post"}
 BOTH = ["left", "right"]
 TABLE = "variable,joint,angle,phase,mean,sd\njoint_angle,knee,flexion,0,10,4\njoint_angle,knee,flexion,100,10,4\n"
 
 
-def with_turns(study: Made, session: str, side: str, count: int) -> list[dict[str, str]]:
+def with_turns(study: Made, session: str, side: str, count: int) -> pd.DataFrame:
     """Return the rows of metrics.csv with some cycles of a session and side that turn by 60 degrees, the rest by 0."""
-    rows, left = rows_of(study.metrics), count
-    for row in rows:
-        row |= {"turning_angle": "0", "progression_offset": "0"}
-        if (row["session"], row["side"]) == (session, side) and left:
-            row["turning_angle"], left = "60", left - 1
+    rows = read_results("metrics", study.metrics).assign(turning_angle=0.0, progression_offset=0.0)
+    mine = rows.index[(rows["session"] == session) & (rows["side"] == side)]
+    rows.loc[mine[:count], "turning_angle"] = 60.0
     return rows
 
 
@@ -49,18 +47,20 @@ def test_numbers_of_cycles_that_turn_say_how_many_do() -> None:
     study = visits(TWO)
     pairs = compared([*TWO.items()])
     rows = pairs.rows(with_turns(study, "sub-02_after", "right", 3))
-    (table, *_) = tables_of_changes(rows, pairs.rows(rows_of(study.symmetry)), pairs, {})["slow"].values()
+    symmetry = read_results("symmetry", study.symmetry)
+    (table, *_) = tables_of_changes(rows, pairs.rows(symmetry), pairs, {})["slow"].values()
     titles = [title.replace("\xa0", " ") for title in table.header if "(n" in title]
     assert titles == ["pre (n 4)", "post (n 4)", "pre (n 4)", "post (n 4, 3 turn)"]
-    one = [row for row in with_turns(study, "sub-02_before", "left", 1) if row["session"] == "sub-02_before"]
-    header = metric_tables.metrics(one, [])[metric_tables.CLINICAL].header
+    one = with_turns(study, "sub-02_before", "left", 1)
+    one = one[one["session"] == "sub-02_before"]
+    header = metric_tables.metrics(one, symmetry[:0])[metric_tables.CLINICAL].header
     assert [title.replace("\xa0", " ") for title in header[2:]] == ["left (n 4, 1 turns)", "right (n 4)"]
 
 
 @pytest.mark.parametrize(("count", "words"), [(1, "1 gait cycle"), (2, "2 gait cycles"), (3, "")])
 def test_a_good_verdict_on_few_cycles_says_on_how_many(count: int, words: str) -> None:
     rows = [row for side in BOTH for row in [one for one in CYCLES if one["side"] == side][:count]]
-    found = data_check(rows, USED, {"s1": {"walk": {}}}, {"s1": calibrated()})
+    found = checked(rows, USED, {"s1": {"walk": {}}}, {"s1": calibrated()})
     assert found.state == GOOD
     assert ("as far as" in found.answer) == bool(words)
     assert words in found.answer
@@ -68,10 +68,10 @@ def test_a_good_verdict_on_few_cycles_says_on_how_many(count: int, words: str) -
 
 def test_the_reasons_of_a_bad_verdict_are_read_without_a_click() -> None:
     model = calibrated(rejected="no static trial")
-    found = data_check(CYCLES, USED, {"s1": {"walk": {}}}, {"s1": model})
+    found = checked(CYCLES, USED, {"s1": {"walk": {}}}, {"s1": model})
     assert found.state == BAD
     assert found.reasons == ["no model of the person: no static trial"]
-    assert data_check(CYCLES, USED, {"s1": {"walk": {}}}, {"s1": calibrated()}).reasons == []
+    assert checked(CYCLES, USED, {"s1": {"walk": {}}}, {"s1": calibrated()}).reasons == []
 
 
 def choose(groups: int, conditions: int) -> list[str]:
@@ -107,16 +107,16 @@ def test_an_overview_begins_with_one_line_of_each_group(groups: int, conditions:
     [(10 + 0 * PHASE, "more flexion"), (-10 + 0 * PHASE, "more extension"), (30 * np.sin(PHASE / 8), "both ways")],
 )
 def test_what_is_furthest_from_normal_has_a_direction(apart: Any, words: str) -> None:
-    rows = number_cycles([cycle("left", 3), cycle("right", 3)])
+    rows = typed("metrics", [cycle("left", 3), cycle("right", 3)])
     angles = np.zeros((2, len(GAIT_ANGLES), len(PHASE)))
     angles[1, GAIT_ANGLES.index("knee_flexion")] = apart
-    rows[1]["gait_variable_score_knee_flexion"] = "40"
+    rows.loc[1, "gait_variable_score_knee_flexion"] = 40.0
     (profile,) = movement_profiles(rows, reference(), angles)
     assert f"knee flexion right 40.0 (2.0), {words}" in profile.words
 
 
 def test_the_pelvis_has_the_direction_of_the_side_whose_cycles_it_is_of() -> None:
-    rows = number_cycles([cycle("left", 30), cycle("right", 3)])
+    rows = typed("metrics", [cycle("left", 30), cycle("right", 3)])
     angles = np.zeros((2, len(GAIT_ANGLES), len(PHASE)))
     angles[0, GAIT_ANGLES.index("pelvis_rotation")] = -30
     (profile,) = movement_profiles(rows, reference(), angles)

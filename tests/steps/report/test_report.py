@@ -34,6 +34,7 @@ from tests.support.studies.for_report import (
     with_errors,
 )
 from tests.support.studies.rejected import rejection
+from tests.support.studies.typed_rows import typed
 
 # rounding to four digits: half a unit of the fourth digit
 ROUNDING = 5.1e-4
@@ -184,7 +185,7 @@ def test_each_trial_has_a_row_of_repairs_and_checks(three_people: Made) -> None:
 def test_filled_gaps_and_removed_spikes_are_listed() -> None:
     mended = {"filled_frames": 17, "filled_by_spline": 12, "filled_by_cluster": 5, "filled_by_neighbours": 0}
     row = {"session": "s1", "trial": "walk", "side": "left", **dict.fromkeys(CHECKS, "")}
-    (cells,) = checks([row], {"s1": {"walk": mended | {"spikes_removed": 3}}}).rows
+    (cells,) = checks(typed("quality", [row]), {"s1": {"walk": mended | {"spikes_removed": 3}}}).rows
     assert cells[2:4] == ["17 (12 spline, 5 cluster)", "spikes removed: 3"]
 
 
@@ -290,5 +291,5 @@ def test_the_person_is_described_in_words_without_sizes_of_the_legs_and_sources(
         "age_years": "27", "group": "younger", "knee_width_left_m": "0.11", "leg_length_right_m": "0.85",
         "mass_kg": "74.6", "mass_source": "C3D file", "sex": "n/a",
     }  # fmt: skip
-    row = {IDENTITY[-1]: "", **cells, next(iter(METRICS)): "1"}
-    assert in_words([row]) == "age 27 years, group younger, mass 74.6 kg"
+    row = {"session": "a", IDENTITY[-1]: "", **cells, next(iter(METRICS)): "1"}
+    assert in_words(typed("metrics", [row])) == "age 27 years, group younger, mass 74.6 kg"

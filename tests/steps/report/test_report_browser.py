@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import numpy as np
@@ -94,9 +95,16 @@ def test_numbers_that_the_page_unpacks_are_those_that_were_packed(person: Tab) -
 
 
 @pytest.mark.parametrize(("page", "figures"), [("report.html", PANELS), ("report/sub-01.html", PANELS + OF_A_WALK)])
-def test_every_figure_is_drawn_in_light_dark_phone_and_print(tab: Tab, hostile: Path, page: str, figures: int) -> None:
-    """Whatever text stands in it."""
-    drawn_wholly(tab, hostile / page)
+def test_every_figure_is_drawn_in_light_dark_phone_and_print(
+    tab: Tab, hostile: Path, page: str, figures: int, tmp_path: Path
+) -> None:
+    """Whatever text stands in it; that of a person as a single page, which may lie anywhere."""
+    place = hostile / page
+    if page != "report.html":
+        text = single_page(place.read_text(encoding="utf-8"), hostile)
+        place = tmp_path / "alone.html"
+        place.write_text(text, encoding="utf-8")
+    drawn_wholly(tab, place)
     assert drawn(tab) == figures
     assert tab.evaluate("document.querySelectorAll('x-evil').length") == 0
     assert tab.evaluate(f"{UNFOLDED}.filter((p) => !p.querySelector('.js-line')).map((p) => p.ariaLabel)") == []
@@ -263,6 +271,7 @@ def test_the_metrics_of_two_conditions_fit_the_window(tab: Tab, pages: Path, wid
 
 def test_the_contents_stay_in_view_and_mark_the_section_that_is_read(tab: Tab, pages: Path) -> None:
     drawn_wholly(tab, pages / "report" / "sub-02.html")
+    assert drawn(tab) == PANELS + OF_A_WALK
     for width, phone in ((1300, False), (390, True)):
         tab.size(width, 844, phone=phone)
         contents_follow(tab, width)
@@ -354,8 +363,8 @@ def test_the_page_opens_within_two_seconds(tab: Tab, pages: Path) -> None:
 SEEN = "getComputedStyle(document.querySelector('{}')).display !== 'none'"
 
 
-def test_a_page_without_its_script_or_style_says_so_in_words(tab: Tab, tmp_path: Path) -> None:
-    folder = written(three_people().pages(), tmp_path)
+def test_a_page_without_its_script_or_style_says_so_in_words(tab: Tab, pages: Path, tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(pages, tmp_path / "pages"))
     page = folder / "report" / "sub-01.html"
     said = {"page.js": ".no-script", "page.css": ".no-style"}
     for lost, words in (("", ""), ("page.js", "beside this page does not run"), ("page.css", "has lost its style")):
@@ -376,9 +385,9 @@ def test_a_page_without_its_script_or_style_says_so_in_words(tab: Tab, tmp_path:
             assert tab.console == []
 
 
-def test_a_page_and_a_script_of_two_versions_say_so(tab: Tab, tmp_path: Path) -> None:
+def test_a_page_and_a_script_of_two_versions_say_so(tab: Tab, pages: Path, tmp_path: Path) -> None:
     """The policy of a page names the drawing library; another one does not run, nor does a script inside the page."""
-    folder = written(three_people().pages(), tmp_path)
+    folder = Path(shutil.copytree(pages, tmp_path / "pages"))
     page, script = folder / "report" / "sub-01.html", folder / "report" / "page.js"
     text = script.read_text()
     packed = text.partition('PACKED_LIBRARY = "')[2].partition('"')[0]
@@ -389,11 +398,3 @@ def test_a_page_and_a_script_of_two_versions_say_so(tab: Tab, tmp_path: Path) ->
     assert "of another version" in tab.evaluate("document.getElementById('unsupported').innerText")
     assert tab.evaluate("window.Plotly === undefined && document.title !== 'run'")
     tab.console.clear()
-
-
-def test_a_single_page_draws_its_figures_wherever_it_lies(tab: Tab, tmp_path: Path) -> None:
-    folder = written({}, tmp_path / "pages")
-    (tmp_path / "alone.html").write_text(single_page(three_people().person("sub-02"), folder), encoding="utf-8")
-    drawn_wholly(tab, tmp_path / "alone.html")
-    assert drawn(tab) == PANELS + OF_A_WALK
-    assert tab.console == []

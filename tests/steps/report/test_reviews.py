@@ -15,6 +15,7 @@ from pipeline.results import netcdf
 from pipeline.steps.report import tables
 from tests.support.studies.for_report import Page
 from tests.support.studies.small_study import run_steps, write_outputs, write_report
+from tests.support.studies.typed_rows import typed
 
 REVIEWED = (
     "participant_id\tsession\treviewed_by\tstatus\tamendments\nsub-01\tsub-01\tDr. <B>\tamended\tmass, 2024-06-01\n"
@@ -38,24 +39,26 @@ def row(session: str, *cells: str) -> dict[str, str]:
     ],
 )
 def test_each_session_is_named_with_what_is_known(cells: tuple[str, str, str], text: str | None) -> None:
-    rows = [row("a", *cells), row("b", "final", "C", "n/a")]
+    rows = typed("metrics", [row("a", *cells), row("b", "final", "C", "n/a")])
     assert tables.reviews(rows, {}) == ({"a": text} if text else {}) | {"b": "final, reviewed by C"}
 
 
 def test_statuses_of_several_sessions_are_all_on_each_sheet() -> None:
-    rows = [row("a", "final", "", ""), row("b", "draft", "", ""), row("c", "n/a", "", "")]
+    rows = typed("metrics", [row("a", "final", "", ""), row("b", "draft", "", ""), row("c", "n/a", "", "")])
     assert tables.statuses(rows, {}) == ["status final / draft / n/a"]
-    assert tables.statuses([row("c", "n/a", "", ""), {"session": "d"}], {}) == []
+    assert tables.statuses(typed("metrics", [row("c", "n/a", "", ""), {"session": "d"}]), {}) == []
+    assert tables.statuses(typed("metrics", [{"session": "d"}]), {}) == []
 
 
 def test_results_that_are_others_than_those_reviewed_are_named() -> None:
     rows = [row("a", "final", "Dr. B", "n/a", "2024-06-01", "AB" * 6), row("b", "final", "C", "n/a")]
+    table = typed("metrics", rows)
     same, others = ({"a": digest * 32, "b": "00" * 32} for digest in ("ab", "cd"))
-    assert tables.reviews(rows, same)["a"] == "final, reviewed by Dr. B on 2024-06-01"
+    assert tables.reviews(table, same)["a"] == "final, reviewed by Dr. B on 2024-06-01"
     changed = "final, reviewed by Dr. B on 2024-06-01; the results have changed since the review"
-    assert tables.reviews(rows, others) == {"a": changed, "b": "final, reviewed by C"}
-    assert tables.statuses(rows, same) == ["status final"]
-    assert tables.statuses(rows, others) == ["status final, changed since the review / final"]
+    assert tables.reviews(table, others) == {"a": changed, "b": "final, reviewed by C"}
+    assert tables.statuses(table, same) == ["status final"]
+    assert tables.statuses(table, others) == ["status final, changed since the review / final"]
 
 
 HEADER = "participant_id\tsession\tstatus\treviewed_by\treview_date\treview_sha256"

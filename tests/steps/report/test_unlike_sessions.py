@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from pipeline.steps.report.quality import FEWEST_SESSIONS, WITNESSES, medians_of_sessions, unlike_the_others
-from pipeline.steps.report.tables import Row
+from tests.support.studies.typed_rows import typed
 
 SEED, SESSIONS, STANCES = 5, 20, 6
 
 
-def rows(sessions: int, *, gains: dict[int, float]) -> list[Row]:
+def rows(sessions: int, *, gains: dict[int, float]) -> pd.DataFrame:
     """Return rows of quality.csv of sound sessions, and the ratio times a gain in some; a stance lacks its figures."""
     rng = np.random.default_rng(SEED)
-    found: list[Row] = []
+    found: list[dict[str, str]] = []
     for number in range(sessions):
         of_session = rng.normal(1, 0.02)  # mass and plates
         for stance in range(STANCES):
@@ -22,7 +23,7 @@ def rows(sessions: int, *, gains: dict[int, float]) -> list[Row]:
             ratio = gains.get(number, 1.0) * rng.normal(of_session, 0.03)
             figures["momentum_ratio"] = "" if stance == 0 else f"{ratio:.3g}"
             found.append({"session": f"s{number:02d}", "side": "left", **figures})
-    return [*found, {"session": "s99", "side": "", **dict.fromkeys(WITNESSES, "")}]
+    return typed("quality", [*found, {"session": "s99", "side": "", **dict.fromkeys(WITNESSES, "")}])
 
 
 def test_a_session_with_other_plates_is_named_with_both_medians() -> None:

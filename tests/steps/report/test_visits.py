@@ -15,11 +15,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.results.metric_errors import HELD, errors_of_cycles, number_cycles
+from pipeline.results.metric_errors import HELD, errors_of_cycles
+from pipeline.results.typed_tables import read_results
 from pipeline.steps.report import metric_tables
 from pipeline.steps.report.compared_visits import compared
 from pipeline.steps.report.movement_profile import GPS, GVS, OVERALL
-from pipeline.steps.report.tables import Row, Table
+from pipeline.steps.report.tables import Table
 from pipeline.steps.report.visit_changes import (
     change_of,
     limits_of,
@@ -29,12 +30,12 @@ from pipeline.steps.report.visit_changes import (
 )
 from pipeline.steps.report.visit_speed import LEAST_SHARE, speed_changes
 from pipeline.steps.study.step import per_participant
-from pipeline.tables.csv_files import rows_of
 from pipeline.tables.reference_curves import at_speed, reference_file, reference_of, speeds_of
 from pipeline.tables.session_table import visits_of_people
 from pipeline.variables.gait_profile import along_cycle, place_of, root_mean_square
 from pipeline.variables.metrics import GAIT_ANGLES, METRICS, NUMBERS
 from tests.support.studies.for_report import Made, Page, curve_of, made, trial_cycles, with_errors
+from tests.support.studies.typed_rows import typed
 
 BOTH = ["left", "right"]
 ORDER = {"sub-02_before": "pre", "sub-02_after": "post", "sub-02_again": "later"}  # after < again < before in letters
@@ -60,8 +61,14 @@ def visits(
 def shown_tables(study: Made, **chosen: Any) -> dict[str, dict[str, Table]]:
     """Return the tables of metrics by condition."""
     pairs = compared([*study.visits.items()], **chosen)
-    metrics, symmetry = (pairs.rows(rows_of(text)) for text in (study.metrics, study.symmetry))
+    metrics, symmetry = (pairs.rows(read_results(name, getattr(study, name))) for name in ("metrics", "symmetry"))
     return tables_of_changes(metrics, symmetry, pairs, study.detectable)
+
+
+def cycles_of(study: Made) -> pd.DataFrame:
+    """Return the gait cycles of metrics.csv, numbered."""
+    rows = read_results("metrics", study.metrics)
+    return rows[rows["part"] == "cycle"].reset_index(drop=True)
 
 
 def by_hand(study: Made, metric: str, session: str, side: str, condition: str = "slow") -> float:
@@ -193,7 +200,7 @@ def test_a_change_is_marked_where_it_is_below_what_matters_or_can_be_detected() 
 DETECTABLE = {"walk": {"right": {f"{GVS}knee_flexion": 0.75}, "mean": {OVERALL: 0.8}}}
 
 
-def scored(side: str, session: str, score: float) -> Row:
+def scored(side: str, session: str, score: float) -> dict[str, str]:
     """Return a cycle with scores that differ by angle."""
     own = {"session": session, "condition": "walk", "side": side, GPS: f"{score}", OVERALL: f"{score + 1}"}
     return own | {f"{GVS}{name}": f"{score + i}" for i, name in enumerate(GAIT_ANGLES)}
@@ -202,7 +209,7 @@ def scored(side: str, session: str, score: float) -> Row:
 def test_the_profile_has_a_row_for_each_angle_and_side_with_its_change() -> None:
     pairs = compared([("s2", "pre"), ("s1", "post")])
     rows = [scored("left", "s1", 3), scored("left", "s2", 5), scored("right", "s1", 9.5), scored("right", "s2", 9)]
-    profile = profile_changes(pairs.rows([*rows, *rows]), pairs, DETECTABLE)["walk"]
+    profile = profile_changes(pairs.rows(typed("metrics", [*rows, *rows])), pairs, DETECTABLE)["walk"]
     count = " (n\xa0left\xa02, right\xa02)"
     assert profile.header == ["Angle", f"pre{count}", f"post{count}", "post minus pre"]
     cells = {row[0]: row[1:] for row in profile.rows}
@@ -212,8 +219,9 @@ def test_the_profile_has_a_row_for_each_angle_and_side_with_its_change() -> None
     assert cells["Gait Profile Score, left"] == ["5.0", "3.0", "-2.0"]
     assert cells["Gait Profile Score, right"] == ["9.0", "9.5", "+0.5 (below 1.6)"]
     assert cells["Gait Profile Score, both"] == ["8.0", "7.2", "-0.8 (below 1.6, within 0.8)"]
-    assert profile_changes(pairs.rows([rows[1]]), pairs, {}) == {}  # no second visit
-    few = profile_changes(pairs.rows([*rows, rows[0], rows[1]]), pairs, DETECTABLE)["walk"]  # two left, one right cycle
+    assert profile_changes(pairs.rows(typed("metrics", [rows[1]])), pairs, {}) == {}  # no second visit
+    more_left = typed("metrics", [*rows, rows[0], rows[1]])  # two left, one right cycle
+    few = profile_changes(pairs.rows(more_left), pairs, DETECTABLE)["walk"]
     changes = {row[0]: row[-1] for row in few.rows}
     assert changes["Knee flexion, right"] == "+0.5 (single cycle)"
     assert changes["Gait Profile Score, both"].endswith(" (single cycle)")
@@ -223,11 +231,11 @@ def test_the_profile_has_a_row_for_each_angle_and_side_with_its_change() -> None
 def test_a_change_that_one_cycle_shows_is_marked_and_compared_with_nothing() -> None:
     study = visits({"sub-02_before": "pre", "sub-02_after": "post"})
     study = study._replace(detectable={"slow": {"left": {"walking_speed": 1000.0}, "right": {"walking_speed": 1000.0}}})
-    rows = [row for row in rows_of(study.metrics) if row["part"] == "cycle"]
-    first = next(row for row in rows if (row["session"], row["side"]) == ("sub-02_after", "left"))
-    few = [row for row in rows if (row["session"], row["side"]) != ("sub-02_after", "left") or row is first]
+    rows = cycles_of(study)
+    mine = rows.index[(rows["session"] == "sub-02_after") & (rows["side"] == "left")]
+    few = rows.drop(mine[1:])
     pairs = compared([*study.visits.items()])
-    symmetry = pairs.rows(rows_of(study.symmetry))
+    symmetry = pairs.rows(read_results("symmetry", study.symmetry))
     (table, *_) = tables_of_changes(pairs.rows(few), symmetry, pairs, study.detectable)["slow"].values()
     assert table.rows[0][0] == "Walking speed"
     left, right = (column(table, side, "post minus pre") for side in BOTH)
@@ -236,7 +244,7 @@ def test_a_change_that_one_cycle_shows_is_marked_and_compared_with_nothing() -> 
     for compared_sides in metric_tables.COMPARED.values():
         cells = column(table, compared_sides, "post minus pre").values()
         assert all(cell == "n/a" or cell.endswith(" (single cycle)") for cell in cells)
-    page = study._replace(metrics=pd.DataFrame(few).to_csv(index=False)).person("sub-02")
+    page = study._replace(metrics=few.to_csv(index=False)).person("sub-02")
     assert '<td class="single">' in page
 
 
@@ -291,10 +299,8 @@ def test_the_first_sheet_sets_the_second_against_the_first_as_the_command_names_
 @pytest.mark.parametrize(("share", "said"), [(-0.28, True), (0.12, True), (0.08, False), (0.0, False)])
 def test_speed_is_named_where_it_differs_by_a_tenth(share: float, said: bool) -> None:
     study = visits({"sub-02_before": "pre", "sub-02_after": "post"})
-    rows = [row | {"walking_speed": "1.2"} for row in rows_of(study.metrics) if row["part"] == "cycle"]
-    pairs = compared([*study.visits.items()])
-    for row in rows:
-        row["walking_speed"] = "1.2" if row["session"] == "sub-02_before" else repr(1.2 * (1 + share))
+    rows, pairs = cycles_of(study), compared([*study.visits.items()])
+    rows["walking_speed"] = np.where(rows["session"] == "sub-02_before", 1.2, 1.2 * (1 + share))
     sentences = speed_changes(pairs.rows(rows), pairs, pairs.part(study.study), {})
     assert len(sentences) == said
     if said:
@@ -325,7 +331,8 @@ def test_scores_at_one_speed_are_the_distance_from_one_normal_gait() -> None:
         curve.loc[labels] = np.interp(phase, np.arange(0, 101, 2.0), normal[i])
         part[variable] = curve
     part = part.drop_vars("turning_angle", errors="ignore")
-    rows = [row | {"walking_speed": "0.9" if "after" in row["session"] else "1.2"} for row in rows_of(study.metrics)]
+    rows = cycles_of(study)
+    rows["walking_speed"] = np.where(rows["session"].str.contains("after"), 0.9, 1.2)
     (sentence,) = speed_changes(pairs.rows(rows), pairs, part, table)
     assert "(0.40 without dimension)" in sentence
     assert "left 0.0, then 0.0; right 0.0, then 0.0 degrees" in sentence
@@ -342,16 +349,16 @@ def test_shares_of_the_error_sources_are_by_visit() -> None:
 def test_errors_that_visits_share_cancel_in_their_change_and_of_sides_in_their_difference() -> None:
     """Both visits err by 3 in all draws; in draws of either sign each errs by 0.4 the other way than the other one."""
     study = visits({"sub-02_before": "pre", "sub-02_after": "post"})
-    rows = [row for row in rows_of(study.metrics) if row["part"] == "cycle"]
-    own = np.array([0.4 if row["session"] == "sub-02_after" else -0.4 for row in rows])[:, None]
+    rows = cycles_of(study)
+    own = np.where(rows["session"] == "sub-02_after", 0.4, -0.4)[:, None]
     errors = np.array([3, 3, -3, -3]) + own * np.array([1, -1, 1, -1])
-    values = np.array([[float(row[name]) for name in METRICS] for row in rows])
-    drawn = (("cycle", "metric", "draw"), values[..., None] + errors[:, None])
+    drawn = (("cycle", "metric", "draw"), rows[[*METRICS]].to_numpy()[..., None] + errors[:, None])
     dataset = study.study.assign(metric_draw=drawn)
     pairs = compared([*study.visits.items()])
-    ordered = number_cycles(pairs.rows(rows))
+    ordered = pairs.rows(rows).reset_index(drop=True)
     of_cycles = errors_of_cycles(pairs.part(dataset), ordered)
-    tables = tables_of_changes(ordered, pairs.rows(rows_of(study.symmetry)), pairs, {}, of_cycles)["slow"].values()
+    symmetry = pairs.rows(read_results("symmetry", study.symmetry))
+    tables = tables_of_changes(ordered, symmetry, pairs, {}, of_cycles)["slow"].values()
     shown = {
         place: next(cells for table in tables if "Peak knee flexion" in (cells := column(table, *place)))
         for place in [("left", "post"), ("left", "post minus pre"), ("right minus left", "post")]
@@ -396,7 +403,7 @@ def test_a_group_without_a_later_visit_is_compared_at_the_first() -> None:
 def test_the_change_of_the_gait_profile_score_is_by_condition_and_side() -> None:
     rows = [scored(side, name, x) for name, x in (("a", 9.0), ("b", 7.0), ("c", 8.0)) for side in BOTH]
     table = Table(["Session", "Side"], [[row["session"], row["side"]] for row in rows])
-    result = with_changes_of_gps(table, rows, {"a": "pre", "b": "post", "c": "later"})
+    result = with_changes_of_gps(table, typed("participants", rows), {"a": "pre", "b": "post", "c": "later"})
     assert [row[-1] for row in result.rows] == ["n/a", "n/a", "-2.0", "-2.0", "-1.0 (below 1.6)", "-1.0 (below 1.6)"]
 
 

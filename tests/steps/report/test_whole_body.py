@@ -13,10 +13,10 @@ import pytest
 from pipeline.steps.report.curves.panels import BALANCE, FEET_UP, HEAD_DOWN, TRUNK, WAIST_MOMENTS, WHOLE_BODY, panels_of
 from pipeline.steps.report.curves.waist import peak_in_words
 from pipeline.steps.report.metric_tables import OF_TRUNK
-from pipeline.tables.csv_files import rows_of
 from pipeline.variables.cycle_variables import LABELS_OF_TRUNK, WITH_TRUNK
 from pipeline.variables.rows import TRUNK_AND_BALANCE
 from tests.support.studies.for_report import Made, Page, curve_of, three_people
+from tests.support.studies.typed_rows import rows_of
 
 HAS_TRUNK = "sub-01"
 UNSEEN = "neck"

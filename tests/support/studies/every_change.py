@@ -108,7 +108,7 @@ def every_change(folder: Path) -> list[Change]:
 def changes_of_code(folder: Path) -> Iterator[Change]:
     """Yield each file of the checkout."""
     house = folder / "house"
-    for path in sorted(path for path in house.rglob("*") if path.is_file()):
+    for path in sorted(path for path in house.rglob("*") if path.is_file() and path.suffix != ".pyc"):
         name = path.relative_to(house).as_posix()
         if name in CONTENT:
             yield from changes_of_parts(folder, "file", name, [f"house/{name}"])

@@ -6,18 +6,18 @@ import base64
 import gzip
 import json
 from collections.abc import Mapping, Sequence
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from html.parser import HTMLParser
-from itertools import groupby
-from operator import itemgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from pipeline.results.page_names import SCRIPT, STYLE
+from pipeline.results.typed_tables import read_results
 from pipeline.steps.cycles.representative import representative
 from pipeline.steps.report.addition import (
     AboutOverview,
@@ -34,7 +34,6 @@ from pipeline.steps.report.page import page
 from pipeline.steps.report.settings import Axes, Settings, Signs
 from pipeline.steps.report.step import report
 from pipeline.steps.study.step import per_participant, study
-from pipeline.tables.csv_files import rows_of
 from pipeline.tables.session_table import visits_of_people
 from pipeline.trials.session import join_trials
 from pipeline.variables import cycle_variables
@@ -120,7 +119,7 @@ class Made(NamedTuple):
         def overview() -> str:
             return report(
                 ((people, self.part(people)) for people in groups),
-                Tables(*(table.items() for table in tables.values())),
+                Tables(*([of[name] for name in self.participants] for of in tables.values())),
                 OverviewFiles(self.cycles, self.calibrate),
                 about=AboutOverview(self.participants, conditions, self.groups, self.visits_of_all(), pages, reference),
                 settings=settings,
@@ -129,9 +128,7 @@ class Made(NamedTuple):
 
         def of_person(name: str) -> str:
             return page(
-                PersonShown(
-                    self.part([name]), *(tables[of].get(name, []) for of in ("metrics", "quality", "symmetry"))
-                ),
+                PersonShown(self.part([name]), *(tables[of][name] for of in ("metrics", "quality", "symmetry"))),
                 files,
                 about=AboutPage(name, recorded, conditions, self.visits_of(name), texts, reference, self.chosen),
                 settings=settings,
@@ -153,10 +150,10 @@ class Made(NamedTuple):
         rows = {session: {"visit": visit} for session, visit in self.visits.items()}
         return visits_of_people([self.visits_of(name) for name in self.participants], rows)
 
-    def table(self, name: str) -> dict[str, list[dict[str, str]]]:
+    def table(self, name: str) -> dict[str, pd.DataFrame]:
         """Return the rows of a table by participant."""
-        groups = groupby(rows_of(getattr(self, name)), key=itemgetter("participant"))
-        return {person: [*rows] for person, rows in groups}
+        every = read_results("participants" if name == "means" else name, getattr(self, name))
+        return {person: every[every["participant"] == person] for person in self.participants}
 
     def part(self, people: list[str]) -> xr.Dataset:
         """Return the rows of study.nc of some participants."""
@@ -390,6 +387,7 @@ def with_errors(dataset: xr.Dataset, *, below: float, above: float) -> xr.Datase
     return extended.assign_coords(percentile=[2.5, 97.5])
 
 
+@cache
 def three_people() -> Made:
     """Return a study of three at two speeds, with a trial and six stances rejected."""
     conditions = {"walk_1": "slow", "walk_2": "fast", "walk_3": "fast"}
