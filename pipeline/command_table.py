@@ -154,7 +154,7 @@ COMMANDS = (
     )),
 
     Command("verify", QUALITY, "check that recordings and results are those of the last run",
-            "pipeline.commands.verify:report_changes",
+            "pipeline.commands.verify.command:report_changes",
             examples=("my_study", "my_study --json"), arguments=(JSON,)),
     Command("sbom", QUALITY, "list the installed program and libraries with their licences",
             "pipeline.commands.bill_of_materials:write_bill",

@@ -38,7 +38,7 @@ def test_no_import_passes_a_wall() -> None:
         ("workflow.settings", "from ..commands.check.command import check"),
         ("demo.walk", "from ..dynamics.limb import Limb"),
         ("commands.export", "import netCDF4"),
-        ("commands.verify", "from .export import export"),
+        ("commands.compare", "from .export import export"),
         ("commands.check.command", "from ..init.command import initialise"),
         ("commands.shared.find_recordings", "from ..run import run"),
         ("steps.read.step", "import ezc3d"),

@@ -1,4 +1,4 @@
-"""Joint centres from markers: hip regressions, chord function, predictive shift, alignment device; joint widths.
+"""Joint centres from markers: hip regressions, chord function, predictive shift; joint widths.
 
 Lengths in metres. Pelvis axes: origin midway between the anterior superior iliac spines (ASIS), x anterior,
 y up, z to the right.
@@ -195,23 +195,6 @@ def shift_centre(
     forward, up, lateral = shift
     local = np.array([forward, up, SIDE_SIGN[side] * lateral])
     return np.asarray(start + np.asarray(length)[..., None] * (local @ axes))
-
-
-def device_corner(markers: tuple[Array, Array, Array], to_right: Array, side: str) -> Array:
-    """Return the corner of a knee alignment device, where its three equal rods meet at right angles.
-
-    This is the place of the lateral knee marker (Davis RB et al. 1991). The ends of rods of length d are d sqrt(2)
-    apart; the corner is d / sqrt(3) from their plane, towards the knee.
-
-    Args:
-        markers: the ends of the rods (..., 3), m, in any order.
-        to_right: vector (..., 3) to the person's right.
-    """
-    a, b, c = markers
-    rod = (np.linalg.norm(a - b, axis=-1) + np.linalg.norm(b - c, axis=-1) + np.linalg.norm(c - a, axis=-1)) / 18**0.5
-    normal = np.cross(b - a, c - a)
-    outward = SIDE_SIGN[side] * np.sign(np.sum(normal * to_right, axis=-1)) / np.linalg.norm(normal, axis=-1)
-    return np.asarray((a + b + c) / 3 - normal * (outward * rod / 3**0.5)[..., None])
 
 
 # m per cube root of kg, as for bodies of one shape. Least deviation from the 507 adults, mostly young and active, of

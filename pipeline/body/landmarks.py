@@ -138,6 +138,12 @@ def point(points: Mapping[str, Array], names: Names) -> Array:
     return places[0] if len(places) == 1 else np.asarray(np.mean(places, axis=0))
 
 
+def mean_length(vectors: Array) -> float:
+    """Return the mean length of vectors (time, 3) over the frames that show them; NaN where none does."""
+    lengths = np.linalg.norm(vectors[np.isfinite(vectors).all(axis=1)], axis=1)
+    return float(lengths.mean()) if len(lengths) else np.nan
+
+
 # A heel marker comes off after the static trial in some laboratories, or is never worn. Its place in the foot is kept
 # by these three: the shank, in the plane of ankle, toe and knee, hardly turns against the foot.
 SHOWING_HEEL = ("lateral_malleolus", "toe", "lateral_epicondyle")

@@ -9,11 +9,11 @@ from ..arrays import Array
 from ..conventions import DISTAL, FROM_PELVIS, PROXIMAL, SIDE_SIGN, SIDES
 from ..dynamics.vectors import unit
 from ..errors import UserError
-from .joint_centres import Chord, chord_through, device_corner, shift_centre
+from .joint_centres import Chord, chord_through, shift_centre
 from .joint_centres import hip_centre as hip_regression
-from .landmarks import Points, point
+from .landmarks import Points, mean_length, point
 from .resolved_model import FEWEST_CLUSTER_MARKERS, ResolvedLeg
-from .rules import CentreRule, LegRules, Names
+from .rules import CentreRule, LegRules
 from .segment_poses import frame, mean_rotation, turn_about_y
 from .skeleton import (
     ORIGIN,
@@ -26,44 +26,6 @@ from .skeleton import (
     moving_leg,
 )
 from .static_results import StaticResults, plantar_flexion
-
-# share by which the distances between markers of a knee alignment device may differ. The rods are rigid and the same: a
-# marker's centre may be off by some millimetres of about 140, a marker of the leg in place of one by far more
-MOST_UNEVEN_DEVICE = 0.1
-Devices = Mapping[str, tuple[Names, str]]  # as of pipeline.body.resolved_model.ResolvedModel
-
-
-def with_devices(points: Points, devices: Devices) -> Points:
-    """Return the landmarks (time, 3) of the static trial with those that an alignment device shows, m."""
-    whole = dict(points)
-    for landmark, ((a, b, c), side) in devices.items():
-        ends = (points[a], points[b], points[c])
-        whole[landmark] = device_corner(ends, points["asis_right"] - points["asis_left"], side)
-    return whole
-
-
-def refuse_wrong_device(points: Points, devices: Devices, side: str) -> None:
-    """Refuse a knee alignment device with a marker that is exchanged or has moved.
-
-    Its three rods are of one length and square to each other, so that their ends are equally far apart. The first of
-    them lies along the knee's flexion axis: of the three it is the one most to the person's side, unless the knee
-    points more than 45 degrees out of the pelvis's direction.
-    """
-    remedy = "label the device's markers right (KAX on the rod along the knee's axis), or use another static trial"
-    for (first, second, third), of_side in devices.values():
-        if of_side != side:
-            continue
-        ends = points[first], points[second], points[third]
-        sides_mm = [1000 * _mean_length(ends[i] - ends[i - 1]) for i in range(3)]
-        if max(sides_mm) > (1 + MOST_UNEVEN_DEVICE) * min(sides_mm):
-            apart = ", ".join(f"{length:.0f}" for length in sides_mm)
-            what = f"the markers of the {side} knee alignment device are not equally far apart ({apart} mm)"
-            raise UserError("", what, remedy, "markers_missing")
-        outwards = SIDE_SIGN[side] * (points["asis_right"] - points["asis_left"])
-        out_m = [float(np.nanmean(np.sum(end * unit(outwards), axis=-1))) for end in ends]
-        if out_m[0] < max(out_m):
-            what = f"not the axis marker is the outermost of the {side} knee alignment device"
-            raise UserError("", what, remedy, "markers_missing")
 
 
 def static_skeleton(
@@ -230,8 +192,8 @@ def _static_hip(points: Points, still: Skeleton, side: str, sizes: Mapping[str, 
     posterior = points["sacrum"] if "sacrum" in points else (points["psis_left"] + points["psis_right"]) / 2
     middle = (asis["left"] + asis["right"]) / 2
     lengths = {
-        "pelvis_width": _mean_length(asis["right"] - asis["left"]),
-        "pelvis_depth": _mean_length(middle - posterior),
+        "pelvis_width": mean_length(asis["right"] - asis["left"]),
+        "pelvis_depth": mean_length(middle - posterior),
         "marker_radius": sizes["marker_diameter_m"] / 2,
     }
     legs = [sizes[f"leg_length_{name}_m"] for name in SIDES if f"leg_length_{name}_m" in sizes]
@@ -242,12 +204,6 @@ def _static_hip(points: Points, still: Skeleton, side: str, sizes: Mapping[str, 
     if "asis_distance_m" in sizes and method == "davis":
         lengths["pelvis_width"] = sizes["asis_distance_m"]
     return np.asarray(middle + hip_regression(method, side, lengths) @ still.frames["pelvis"])
-
-
-def _mean_length(vectors: Array) -> float:
-    """Return the mean length of vectors (time, 3) over the frames that show them; NaN where none does."""
-    lengths = np.linalg.norm(vectors[np.isfinite(vectors).all(axis=1)], axis=1)
-    return float(lengths.mean()) if len(lengths) else np.nan
 
 
 def _static_centre(

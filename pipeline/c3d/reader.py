@@ -10,7 +10,7 @@ import contextlib
 import math
 import re
 from collections.abc import Mapping, Sequence
-from itertools import product, zip_longest
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +19,10 @@ import numpy as np
 from ..arrays import Array
 from ..conventions import JOINTS
 from ..errors import Problem, UserError, join_some, warning
-from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, Event, Recording, length_unit_m, simplest_rate
-from ..vocabulary.event_names import side_in
+from ..recording import FARTHEST_M, LENGTH_UNITS_M, RATE_HZ, Recording, length_unit_m, simplest_rate
 from ..vocabulary.marker_labels import SEPARATORS, PersonMarkers, choose_person
 from ..vocabulary.stated_sizes import SIDES, anthropometry
+from .events import event_remarks, read_events
 from .integrity import Header, refuse_damaged
 from .parser_process import parse, parse_ahead
 from .point_labels import join_lists, label_points
@@ -87,11 +87,11 @@ def read_c3d(path: Path, *, subject: str = "", participant: str = "", following:
         analog_labels=join_lists(channels, "LABELS"),
         analog_units=join_lists(channels, "UNITS"),
         unread_channels=[*unread, *unscaled],
-        events=_events(events, owner=person.owner),
+        events=read_events(events, owner=person.owner),
         processing=_show_marker_diameter(stored, unit_m, numbers) | numbers,
         subject_names=subjects,
         label_notes=person.notes,
-        remarks=_remarks(header, beside, unread, unscaled, events),
+        remarks=[*_remarks(header, beside, unread, unscaled), *event_remarks(events, header.events)],
         subjects=person.subjects,
         owner=person.owner,
         stored_angles={key: _markers(stored[name], 1.0) for name, key in STORED_ANGLES.items() if name in stored},
@@ -216,9 +216,7 @@ def _analog(values: Array, parameters: Mapping[str, Mapping[str, Any]], unscaled
     return np.asarray((counts - offset) * scale)
 
 
-def _remarks(
-    header: Header, rotations: int, unread: Sequence[int], unscaled: Sequence[int], event: Mapping[str, Any]
-) -> list[Problem]:
+def _remarks(header: Header, rotations: int, unread: Sequence[int], unscaled: Sequence[int]) -> list[Problem]:
     """Return what a file calls otherwise than the standard, and what it holds that is not used or cannot be."""
     remarks = []
     if header.renamed:
@@ -238,56 +236,11 @@ def _remarks(
         listed = join_some([*map(str, unscaled)], 2 * MOST_LISTED)
         what = f"ANALOG:SCALE or OFFSET has no number, so that nothing is read, for channels {listed}"
         remarks.append(warning("", what, "correct it where the file is written, and export again", "scale_is_missing"))
-    described, used = len(event.get("LABELS", [])), _events_used(event)
-    if used < described:
-        what = f"{described} events are described, but EVENT:USED is {used}: the others are not used"
-        remarks.append(warning("", what, "correct EVENT:USED if they were not deleted", "events_not_used"))
-    if header.events and not described:
-        what = f"{header.events} events in the header, where programs kept them before the group EVENT, are not used"
-        remedy = "export them into the group EVENT; plates and motion give events too"
-        remarks.append(warning("", what, remedy, "events_not_used"))
     return remarks
 
 
 def _first(values: Any, default: str) -> str:
     return str(values[0]) if values is not None and len(values) else default
-
-
-def _events_used(event: Mapping[str, Any]) -> int:
-    """Return EVENT:USED, or the number of labels and contexts if it is absent: programs that delete may leave these."""
-    described = max(len(event.get("LABELS", [])), len(event.get("CONTEXTS", [])))
-    stated = np.ravel(event.get("USED", ()))
-    return min(int(stated[0]), described) if stated.size and stated.dtype.kind in "iuf" else described
-
-
-def _events(event: Mapping[str, Any], *, owner: str = "") -> list[Event]:
-    """Return the events of one subject; times are minutes and seconds.
-
-    Some files store times as one row of pairs, or of seconds alone: then it is as long as the labels. Events of other
-    subjects are ignored if EVENT:SUBJECTS names the markers' ``owner``. An event without a label is named by its
-    context: some files have LHS, RTO there. Those beyond EVENT:USED are not used.
-    """
-    contexts = [str(context).strip() for context in event.get("CONTEXTS", [])]
-    named = zip_longest((str(label).strip() for label in event.get("LABELS", [])), contexts, fillvalue="")
-    labels = [label or context for label, context in named][: _events_used(event)]
-    sides = [side_in(context, context=True) for context in contexts]
-    subjects = [str(name).strip() for name in event.get("SUBJECTS", [])]
-    times = np.asarray(event.get("TIMES", []))
-    if times.dtype.kind not in "iuf":
-        return []
-    if times.ndim == 1 or len(times) == 1:
-        times = np.ravel(times)
-        pairs = times[: len(times) // 2 * 2].reshape(-1, 2).T
-        times = np.stack([np.zeros(len(times)), times]) if len(times) == len(labels) > 1 else pairs
-    if times.ndim != 2 or len(times) < 2 or not labels:
-        return []
-    sides += [""] * (len(labels) - len(sides))
-    subjects = (subjects if owner in subjects else []) + [owner] * len(labels)
-    return [
-        Event(float(second), label, side)
-        for second, label, side, subject in zip(60 * times[0] + times[1], labels, sides, subjects, strict=False)
-        if subject == owner and math.isfinite(second)
-    ]
 
 
 def _model_numbers(parameters: Mapping[str, Mapping[str, Any]], *, of: str = "") -> dict[str, float]:

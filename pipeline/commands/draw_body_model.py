@@ -12,11 +12,12 @@ from pathlib import Path
 import numpy as np
 
 from ..arrays import Array
+from ..body.alignment_device import with_devices
 from ..body.body_model import BodyModel
 from ..body.landmarks import Points, choose_labels, positions
 from ..body.resolved_model import resolve
 from ..body.skeleton import Skeleton
-from ..body.static_skeleton import static_skeleton, with_devices
+from ..body.static_skeleton import static_skeleton
 from ..conventions import FROM_HIP, FROM_PELVIS, SIDES
 from ..errors import Problem, UserError
 from ..steps.read.lab_axes import to_isb

@@ -11,8 +11,9 @@ import numpy as np
 from ..arrays import Array, Flags, quotient
 from ..errors import join_some
 from ..signals.filters import stretches
-from .baseline import BAND_SHARE, block_means
+from .baseline import block_means
 from .parameters import Plate
+from .unloaded import BAND_SHARE
 from .wrench import centre_of_pressure, channels_to_centre, plate_axes
 
 STEP_N = 100.0  # smallest change of the vertical force to judge by; that of a child of 13 kg is 200 N

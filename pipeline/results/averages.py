@@ -1,4 +1,4 @@
-"""Averages of gait cycles, over cycles and over participants; the differences between the sides.
+"""Averages of gait cycles, over cycles and over participants.
 
 Phases, such as the time of a peak in percent of the gait cycle, are directions: 99 % and 1 % lie 2 % apart, and their
 mean is 0 %, not 50 %. Their mean is the circular one, the direction of the sum of unit vectors, and their standard
@@ -9,9 +9,6 @@ deviation is
 with the mean length R of that sum (Mardia & Jupp 2000, Directional statistics, section 2.3; Fisher 1993, Statistical
 analysis of circular data, section 2.3.1). The second factor is not in these books: with it the value of phases that lie
 close together is that of the usual standard deviation with n - 1, which all other metrics have.
-
-Robinson RO et al. (1987) Use of force platform variables to quantify the effects of chiropractic manipulation on gait
-symmetry. J Manipulative Physiol Ther 10:172-176.
 """
 
 from __future__ import annotations
@@ -26,8 +23,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from ..arrays import Array, Flags
-from ..conventions import SIDES
-from ..variables.metrics import METRICS, NUMBERS, USUAL_SIZE
+from ..variables.metrics import METRICS, NUMBERS
 
 Text = NDArray[np.str_]
 SESSION = ["participant", "session", "condition"]
@@ -36,9 +32,6 @@ ROWS = ("cycle", "stance")  # dimensions with one entry per cycle, or per stance
 PHASES = frozenset(name for name, metric in NUMBERS.items() if metric.kind == "phase")
 IS_PHASE = np.array([metric.kind == "phase" for metric in METRICS.values()])
 RADIANS = 2 * np.pi / 100  # per percent of the gait cycle
-# Gait services differ by 0.1 N m/kg and 0.2 W/kg (Pinzone et al. 2014), a tenth to half of the usual moments and
-# powers: at a quarter of the usual size such a difference alone makes an index of 40 to 200.
-SMALL_SHARE = 0.25
 FEWEST_WHOLE = 3  # curves known throughout from which a mean is taken without those known in part
 ALONG = ("phase", "stance_phase")  # dimensions along which curves are
 NO_DIRECTION = 1e-9  # length of a mean vector that rounding alone can leave of vectors that cancel each other
@@ -261,62 +254,3 @@ def errors_of_means(errors: Array, metrics: pd.DataFrame, means: pd.DataFrame) -
     groups = metrics.groupby([*SESSION, "side"], sort=False, observed=True).indices
     rows = means[[*SESSION, "side"]].itertuples(index=False, name=None)
     return np.stack([average(errors[groups[row]]).mean for row in rows]) if len(means) else errors[:0]
-
-
-def symmetry(
-    means: pd.DataFrame, names: Sequence[str], about: Sequence[str] = (), errors: Array | None = None
-) -> pd.DataFrame:
-    """Return right and left side of metrics by participant, session and condition, one row per metric.
-
-    Args:
-        about: columns of participants.tsv in ``means``.
-        errors: of :func:`errors_of_means`. The column ``difference_u`` is then the standard uncertainty of the
-            difference: what both sides share, such as the pelvis, cancels.
-
-    Returns:
-        The columns ``about``, ``metric``, its ``kind``, the means ``left`` and ``right``, and ``difference``, right
-        minus left in the metric's ``units``, of phases the shorter way round. ``symmetry_index`` is that of
-        :func:`symmetry_index`.
-    """
-    place = {row: i for i, row in enumerate(means[[*SESSION, "side"]].itertuples(index=False, name=None))}
-    begin: dict[tuple[str, ...], int] = {}  # the first row of each session and condition
-    for row, i in place.items():
-        begin.setdefault(row[:-1], i)
-    first = means[[*SESSION, *about]].iloc[[*begin.values()]].reset_index(drop=True)
-    rows = [np.array([place.get((*session, side), -1) for session in begin], dtype=int) for side in SIDES]
-    values = np.vstack([means[[*names]].to_numpy(dtype=float), np.full(len(names), np.nan)])  # the last: no such side
-    left, right = (values[mine] for mine in rows)
-    kinds = np.array([NUMBERS[name].kind for name in names], dtype=str)
-    difference = np.where(kinds == "phase", shortest_way(right - left), right - left)
-    index = symmetry_index(left, right, names)
-    table = first.loc[first.index.repeat(len(names))].reset_index(drop=True)
-    if errors is not None:
-        of_rows = np.concatenate([errors, np.full((1, *errors.shape[1:]), np.nan)])
-        table["difference_u"] = standard_uncertainty(of_rows[rows[1]] - of_rows[rows[0]]).ravel()
-    order = [*table.columns[: len(SESSION) + len(about)], "metric", "kind", *SIDES, "difference"]
-    return table.assign(
-        metric=np.tile([*names], len(first)),
-        kind=np.tile(kinds, len(first)),
-        left=left.ravel(),
-        right=right.ravel(),
-        difference=difference.ravel(),
-        units=np.tile([NUMBERS[name].units for name in names], len(first)),
-        symmetry_index=index.ravel(),
-    )[[*order, *([] if errors is None else ["difference_u"]), "units", "symmetry_index"]]
-
-
-def symmetry_index(left: Array, right: Array, names: Sequence[str]) -> Array:
-    """Return 100 (R - L) / ((R + L) / 2) of the sizes of metrics (..., metric), percent (Robinson et al. 1987).
-
-    It is 0 where the sides are equal, positive where the right side is larger in size, 200 where the left one is 0.
-    Only a metric of kind "size" has one: where a quantity may cross zero the mean in the denominator may vanish, and
-    the zero of a phase is arbitrary. NaN where a side is not known, where the mean of the sides is below SMALL_SHARE of
-    the metric's usual size, and where the sides have different signs after all, such as the steps of a person who
-    always leads with one foot.
-    """
-    kinds = np.array([NUMBERS[name].kind for name in names], dtype=str)
-    smallest = SMALL_SHARE * np.array([USUAL_SIZE.get(name, 0) for name in names])
-    with np.errstate(invalid="ignore", divide="ignore"):
-        sizes = np.abs(right), np.abs(left)
-        of_sizes = (kinds == "size") & (left * right >= 0) & (np.add(*sizes) / 2 >= smallest)
-        return np.where(of_sizes, 200 * np.subtract(*sizes) / np.add(*sizes), np.nan)

@@ -11,7 +11,8 @@ import xarray as xr
 from ..arrays import Array
 from ..conventions import SIDES
 from ..variables.metrics import METRICS, WITH_ERRORS
-from .averages import IS_PHASE, average, errors_of, standard_uncertainty, symmetry_index
+from .averages import IS_PHASE, average, errors_of, standard_uncertainty
+from .symmetry import symmetry_index
 
 DIFFERENCE, INDEX = "difference", "symmetry_index"  # right minus left, and the symmetry index
 USUALLY_HELD = 90, 99  # percent

@@ -8,8 +8,6 @@ from .session_variables import (
     ANKLE_FOOT_POWER,
     BAND,
     ENVELOPE,
-    EVENTS_LEFT_OUT,
-    FACTS,
     FOOT_POWER,
     JCS,
     JOINT_POWER,
@@ -20,8 +18,9 @@ from .session_variables import (
     PROGRESSION,
     RESIDUAL,
     SHARE,
-    UPPER_ANGLES,
 )
+from .trial_facts import EVENTS_LEFT_OUT, FACTS
+from .upper_body_variables import UPPER_ANGLES
 
 # of a trial of clean.nc or contacts.nc, passed on to the tables and the report
 REPAIRED = (

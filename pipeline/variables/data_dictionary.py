@@ -18,8 +18,8 @@ from .cycle_variables import IN_STUDY, KNEE_AXIS, RESIDUALS, SEEN, SEEN_SHARE, S
 from .metrics import NUMBERS
 from .rows import AS_JSON, DOUBT, Metric
 from .schema import COLUMN_UNITS, COORDINATES, REPAIRS, about_column
-from .session_variables import FACTS
 from .stance_verdicts import DOUBTED, NOT_ON_A_PLATE, REFUSED, USED
+from .trial_facts import FACTS
 
 KINDS = {
     "size": "never changes its sign, has a symmetry index",

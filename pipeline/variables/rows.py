@@ -15,6 +15,7 @@ TRUNK_AND_BALANCE = "Trunk, arms and balance"
 REASON = ("reason", "reason_code", "reason_values")
 DOUBT = ("doubt", "doubt_code", "doubt_values")
 AS_JSON = "JSON: code and values of each"
+NO_ENDS = "NaN near an end of what is seen, see uncertain_end_s"
 
 
 class Variable(NamedTuple):

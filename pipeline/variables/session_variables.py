@@ -1,6 +1,16 @@
 """Variables of the session files, read to kinetics: dimensions, units, meaning."""
 
-from .rows import AS_JSON, DOUBT, Variable, optional
+from .rows import DOUBT, NO_ENDS, Variable, optional
+from .trial_facts import EVENTS_LEFT_OUT, FACTS, facts
+from .upper_body_variables import (
+    MEASURED_UPPER_BODY,
+    UPPER_LOADS,
+    WHOLE_BODY,
+    WITH_SHOULDERS,
+    WITH_TRUNK,
+    WITH_UPPER_BODY,
+    WITH_UPPER_MARKERS,
+)
 
 _PLATE = ("plate_sample", "plate", "axis")
 JCS = "flexion (ankle: dorsiflexion), adduction (ankle: inversion) and internal rotation positive on both sides"
@@ -12,7 +22,6 @@ ON_DISTAL = "of the proximal segment on the distal one"
 PELVIS = "flexion is anterior tilt, adduction is obliquity with this side up, rotation is internal, this side forward"
 PROGRESSION = "arcsine of the lateral part of the foot's long axis, toes in positive, from"
 LINE = "the line of progression (kinematics.line_of_progression)"
-NO_ENDS = "NaN near an end of what is seen, see uncertain_end_s"
 RESIDUAL = "on the pelvis that the motion of the whole body needs beyond gravity and the ground reactions"
 _EVENTS = {"event_time": Variable(("event",), "s", "time of the gait event")}
 _WRENCH = {
@@ -26,57 +35,6 @@ _EDGES = Variable(
 )  # fmt: skip
 _FAULT = Variable(("trial", "plate"), "", "first fault of the plate's channels; empty if it has none", "U")
 AHEAD = "time by which the plates are ahead of the markers"
-LEFT_OUT = "JSON: which, code, words; empty if none"
-# of each trial as a whole, by name; passed on from step to step as far as later steps need them
-FACTS = {
-    "marker_rate_hz": Variable(("trial",), "Hz", "sampling rate of the markers"),
-    "static_results": Variable(("trial",), "",
-        "static results of Plug-in Gait in the file, JSON, rad by side; empty if it states none", "U"),
-    "stored_angles": Variable(("trial",), "",
-        "numbers of some frames, and the joint angles of Plug-in Gait that the file stores there, JSON, degrees", "U"),
-    "direction_of_travel": Variable(("trial",), "", "direction of walking: forwards, backwards or none", "U"),
-    "plates_left_out": Variable(("trial",), "",
-        f"plates that cannot be used, by number, and why, {LEFT_OUT}", "U"),
-    "landmarks_absent": Variable(("trial",), "", "landmarks of the body model that the trial does not show", "U"),
-    "filled_by_spline": Variable(("trial",), "1", "number of marker samples filled by a spline"),
-    "filled_by_cluster": Variable(("trial",), "1", "number of marker samples filled from their rigid cluster"),
-    "filled_by_neighbours": Variable(("trial",), "1", "number of marker samples filled from neighbouring markers"),
-    "spikes_removed": Variable(("trial",), "1", "number of marker samples with a spike removed"),
-    "labels_put_right": Variable(("trial",), "1", "number of marker samples with a swapped label corrected"),
-    "labels_exchanged_back": Variable(("trial",), "", "swapped labels that were corrected", "U"),
-    "motion_breaks": Variable(("trial",), "",
-        "where all markers are frozen, or frames lost or repeated: which, first and last instant left out, s, JSON; "
-        "empty if nowhere", "U"),
-    "plate_breaks": Variable(("trial",), "",
-        "where a plate's load jumps from one sample to the next: number of the plate, samples after the first jump and "
-        "before the last, the larger jump, of a force or of a moment in 0.2 m, N, and time lost, s, JSON; empty if "
-        "nowhere", "U"),
-    "marker_noise": Variable(("trial",), "m",
-        "standard deviation of the white noise of the median marker along an axis, before the filter; NaN below 50 Hz"),
-    "filled_frames": Variable(("trial",), "1", "number of landmark samples that were rebuilt by filling"),
-    "marker_filter_order": Variable(("trial",), "1", "order of the filter of the markers"),
-    "uncertain_end_s": Variable(("trial",), "s",
-        "how near an end of the recording or of a gap the filters make accelerations uncertain"),
-    "exchanged_markers": Variable(("trial",), "", "setting clean.exchanged_markers", "U"),
-    **optional({
-        "emg_left_out": Variable(("trial",), "",
-            f"channels of muscles that are not used, by label, and why, {LEFT_OUT}", "U"),
-        "doubt": Variable(("trial",), "", "why the kinetics of all stances of the trial are doubted; empty if not",
-            "U"),
-        "doubt_code": Variable(("trial",), "", "codes of these doubts", "U"),
-        "doubt_values": Variable(("trial",), "", f"these doubts, {AS_JSON}", "U"),
-    }),
-}  # fmt: skip
-EVENTS_LEFT_OUT = {
-    "events_left_out": Variable(("trial",), "",
-        f"gait events of the file that are not used, by their times, and why, {LEFT_OUT}", "U"),
-}  # fmt: skip
-
-
-def _facts(*names: str) -> dict[str, Variable]:
-    return {name: FACTS[name] for name in names}
-
-
 BAND = "percentiles over Monte Carlo draws of measurement errors,"
 SHARE = "share of each error source in the variance of joint_moment_jcs"
 WITH_DRAWS = {
@@ -94,96 +52,9 @@ WITH_INCLINE = {
         "upward normal of the ground below the feet, by the corners of the plates, lab axes; there if a trial of the "
         "session is on a slope, along which belts then move"),
 }  # fmt: skip
-WITH_SHOULDERS = {
-    "shoulder_position": Variable(("sample", "shoulder", "axis"), "m",
-        "position of the shoulder marker, filled and filtered, lab axes"),
-}  # fmt: skip
-WITH_UPPER_MARKERS = {
-    "upper_marker_position": Variable(("sample", "upper_marker", "axis"), "m",
-        "position of a marker of trunk, head or arms, filled and filtered, lab axes"),
-}  # fmt: skip
-WITH_UPPER_BODY = {
-    "upper_body_rotation": Variable(("sample", "local_axis", "axis"), "1",
-        "rotation matrix of the upper body: v_segment = rotation . v_lab"),
-    "upper_body_angular_velocity": Variable(("sample", "local_axis"), "rad s-1",
-        "angular velocity of the upper body, its own axes", "f4"),
-    "upper_body_angular_acceleration": Variable(("sample", "local_axis"), "rad s-2",
-        f"angular acceleration of the upper body, its own axes; {NO_ENDS}", "f4"),
-}  # fmt: skip
-MEASURED_UPPER_BODY = {
-    "upper_body_mass": Variable((), "kg", "measured mass of the upper body"),
-    "upper_body_com": Variable(("local_axis",), "m",
-        "measured centre of mass of the upper body from the midpoint of the hip centres, its axes"),
-    "upper_body_inertia": Variable(("local_axis", "local_axis_2"), "kg m2",
-        "measured inertia tensor of the upper body about its centre of mass"),
-}  # fmt: skip
 WITH_KNEE_MOTION = {
     "knee_axis_turn": Variable(("side", "knee_axis_way"), "degree",
         "turn about the thigh's long axis from the knee's axis by the markers to that by its motion, inwards positive"),
-}  # fmt: skip
-UPPER = "of trunk, head or arms"
-WITH_TRUNK = {
-    "upper_segment_mass": Variable(("upper_segment",), "kg",
-        f"mass of a segment {UPPER}, scaled so that all segments make up the body"),
-    "upper_segment_com": Variable(("upper_segment", "local_axis"), "m",
-        f"centre of mass of a segment {UPPER}, segment axes (of the thorax with y from waist to "
-        "neck), from neck (thorax, head), shoulder, elbow or wrist"),
-    "upper_segment_inertia": Variable(("upper_segment", "local_axis", "local_axis_2"), "kg m2",
-        f"inertia tensor of a segment {UPPER} about its centre of mass, segment axes"),
-    "head_tilt": Variable((), "rad", "by how much the markers of the head are higher in front in the static trial"),
-    "pelvis_mass": Variable((), "kg", "mass of the pelvis"),
-    "pelvis_com": Variable(("local_axis",), "m",
-        "centre of mass of the pelvis from the midpoint of the hip centres, pelvis axes"),
-    "pelvis_inertia": Variable(("local_axis", "local_axis_2"), "kg m2",
-        "inertia tensor of the pelvis about its centre of mass, pelvis axes"),
-}  # fmt: skip
-UPPER_ANGLES = (
-    "angles of thorax and head (from {}), spine, neck, shoulder, elbow and wrist (of this side); flexion, adduction "
-    "(of trunk and head: this side up) and internal rotation (this side forward) positive on both sides; of the "
-    "shoulder with angle_convention isb: plane of elevation, elevation, axial rotation"
-)
-WHOLE_BODY = {
-    "upper_rotation": Variable(("sample", "upper_segment", "local_axis", "axis"), "1",
-        f"rotation matrix of a segment {UPPER}: v_segment = rotation . v_lab; that of the segment nearer to the pelvis "
-        "where upper_segment_seen is 0"),
-    "upper_angular_velocity": Variable(("sample", "upper_segment", "local_axis"), "rad s-1",
-        f"angular velocity of a segment {UPPER}, segment axes", "f4"),
-    "upper_angular_acceleration": Variable(("sample", "upper_segment", "local_axis"), "rad s-2",
-        f"angular acceleration of a segment {UPPER}, segment axes; {NO_ENDS}", "f4"),
-    "upper_com_position": Variable(("sample", "upper_segment", "axis"), "m",
-        f"centre of mass of a segment {UPPER}, lab axes"),
-    "upper_com_acceleration": Variable(("sample", "upper_segment", "axis"), "m s-2",
-        f"acceleration of the centre of mass of a segment {UPPER}, lab axes; {NO_ENDS}", "f4"),
-    "upper_joint_centre": Variable(("sample", "upper_joint", "axis"), "m", f"centre of a joint {UPPER}, lab axes"),
-    "upper_angle": Variable(("sample", "side", "upper_part", "angle"), "degree", UPPER_ANGLES.format("lab x"), "f4"),
-    "upper_segment_seen": Variable(("trial", "upper_segment"), "",
-        "1 if the trial shows the segment, 0 if it is held as the neutral posture has it", "i1"),
-    "whole_body_centre_of_mass": Variable(("sample", "axis"), "m", "centre of mass of the whole body, lab axes"),
-    "whole_body_velocity": Variable(("sample", "axis"), "m s-1",
-        "velocity of the centre of mass of the whole body, lab axes", "f4"),
-    "whole_body_acceleration": Variable(("sample", "axis"), "m s-2",
-        f"acceleration of the centre of mass of the whole body, lab axes; {NO_ENDS}", "f4"),
-    "angular_momentum": Variable(("sample", "body_segment", "axis"), "kg m2 s-1",
-        "part of the segment in the angular momentum about the centre of mass of the whole body, lab axes; their sum "
-        "is that of the body", "f4"),
-}  # fmt: skip
-UPPER_LOADS = {
-    "upper_joint_force": Variable(("sample", "upper_joint", "axis"), "N",
-        "joint force of the segment nearer to the pelvis on the other, lab axes; NaN where upper_segment_seen is 0",
-        "f4"),
-    "upper_joint_moment": Variable(("sample", "upper_joint", "local_axis"), "N m",
-        "internal joint moment of the segment nearer to the pelvis on the other about the joint centre, axes of the "
-        "latter", "f4"),
-    "upper_joint_moment_term": Variable(("sample", "upper_joint", "term", "local_axis"), "N m",
-        "contribution of inertia, velocity and gravity to upper_joint_moment; that of the ground is 0", "f4"),
-    "upper_joint_power": Variable(("sample", "upper_joint"), "W", "power of a joint of trunk or arms", "f4"),
-    "residual_with_trunk": Variable(("trial",), "",
-        "1 if the residual on the pelvis is that with trunk, head and arms, 0 if these are one stiff body", "i1"),
-    "waist_force_from_legs": Variable(("sample", "axis"), "N",
-        "force at the waist on the thorax by feet, legs and pelvis alone, lab axes; upper_joint_force has it by head "
-        "and arms", "f4"),
-    "waist_moment_from_legs": Variable(("sample", "local_axis"), "N m",
-        "moment at the waist on the thorax by feet, legs and pelvis alone, thorax axes", "f4"),
 }  # fmt: skip
 ENVELOPE = "linear envelope of the electromyogram, high-pass, rectified, low-pass"
 WITH_EMG = {
@@ -209,7 +80,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         "lab_rotation": Variable(("trial", "axis", "file_axis"), "1", "lab axes in the axes of the file"),
         "zero_frames": Variable(("trial", "limit"), "1",
             "frames between which the file calls the plates unloaded; NaN if it does not"),
-        **_facts("marker_rate_hz", "direction_of_travel", "plates_left_out", "static_results", "stored_angles"),
+        **facts("marker_rate_hz", "direction_of_travel", "plates_left_out", "static_results", "stored_angles"),
         **optional({"slope_degrees": Variable(("trial",), "degree",
             "by how much the file's axes rise where the person faces, as stated; there if a trial's do")}),
         "label_notes": Variable(("trial",), "", "labels that were changed on reading, and why", "U"),
@@ -318,7 +189,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "person does not travel; 0 over ground"),
         **optional(WITH_INCLINE),
         **_EVENTS,
-        **_facts("plates_left_out"),
+        **facts("plates_left_out"),
         **EVENTS_LEFT_OUT,
         "rest_lead": Variable(("trial",), "s", f"{AHEAD}, by when the feet rest; NaN if unknown"),
         "line_lead": Variable(("trial",), "s", f"{AHEAD}, by when the force's line passes the pelvis; NaN if unknown"),
@@ -354,7 +225,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
         **optional(WITH_LINKED_LEGS),
         **optional(WITH_UPPER_BODY),
         **optional(WHOLE_BODY),
-        **_facts("direction_of_travel", "landmarks_absent", "marker_filter_order", *DOUBT),
+        **facts("direction_of_travel", "landmarks_absent", "marker_filter_order", *DOUBT),
         "implausible": Variable(("sample", "side"), "1",
             "why the leg's pose is refused, as no person has it: 0 it is not", "i1"),
         "leg_refused": Variable(("trial", "side"), "", "why the leg is refused in all of the trial; empty if not", "U"),
@@ -410,7 +281,7 @@ OF_TRIALS: dict[str, dict[str, Variable]] = {
             "root-mean-square error of joint angles simulated from the computed moments over windows of 0.02 s"),
         "energy_closure": Variable(("trial", "side", "segment"), "W",
             "root-mean-square difference between a segment's rate of energy and the power that enters it"),
-        **_facts(*DOUBT),
+        **facts(*DOUBT),
     },
 }  # fmt: skip
 READ, CALIBRATE, CLEAN, CONTACTS, KINEMATICS, KINETICS = OF_TRIALS.values()

@@ -204,21 +204,24 @@ VERDICTS: dict[str, Row] = {
         "that it does not measure; if hands bear it, set cycles.hands_bear_weight",
         "over a step, or while the other foot swings, mean vertical force and momentum of the body disagree by more "
         "than five standard deviations of sound walks", f"check the body mass and the plate's gain; {_HANDS}",
-        ("steps.cycles.momentum.REFUSED_SPREADS", "steps.cycles.momentum.SCALES", "steps.cycles.momentum.SWAY_M_S"),
+        ("steps.cycles.momentum.single_support.REFUSED_SPREADS", "steps.cycles.momentum.single_support.SCALES",
+            "steps.cycles.momentum.single_support.SWAY_M_S"),
         "reliability.md#momentum-of-the-body", judged=True),
     "direction_disagrees": Row(REFUSES,
         "the horizontal force points against the acceleration of the body ({momentum_along:.1f} m/s2 along the walk, "
         "{momentum_aside:.1f} across): wrong signs or order of the plate's channels, or a plate turned in the file",
         "in single support the horizontal force brakes where the body speeds up, by more than twice what trunk and "
         "arms can turn", "check the plate's channels and corners",
-        ("steps.cycles.momentum.ALONG_M_S2", "steps.cycles.momentum.ASIDE_M_S2", "steps.cycles.momentum.REFUSED"),
+        ("steps.cycles.momentum.single_support.ALONG_M_S2", "steps.cycles.momentum.single_support.ASIDE_M_S2",
+            "steps.cycles.momentum.single_support.REFUSED"),
         "reliability.md#momentum-of-the-body", judged=True),
     "residual_disagrees": Row(REFUSES,
         "forces and motion of the body miss each other by {residual_force_rms_percent:.0f} % of weight and "
         "{residual_moment_rms_percent:.0f} % of weight times height: a wrong plate, or markers without the motion",
         "the pelvis residual is more than twice as large as trunk and arms can make it", "check plates and markers",
-        ("steps.cycles.momentum.FORCE", "steps.cycles.momentum.MOMENT", "steps.cycles.momentum.SEEN_FORCE",
-            "steps.cycles.momentum.SEEN_MOMENT", "steps.cycles.momentum.REFUSED"),
+        ("steps.cycles.momentum.single_support.FORCE", "steps.cycles.momentum.single_support.MOMENT",
+            "steps.cycles.momentum.single_support.SEEN_FORCE", "steps.cycles.momentum.single_support.SEEN_MOMENT",
+            "steps.cycles.momentum.single_support.REFUSED"),
         "theory.md#pelvis-residual", judged=True),
     "body_momentum_disagrees": Row(REFUSES,
         "in the session, forces and motion of the whole body cannot be of one body: {causes}",
@@ -226,9 +229,9 @@ VERDICTS: dict[str, Row] = {
         "than it moves, by more than {REFUSED_SPREADS:g} standard deviations of what sound laboratories and tables of "
         "segments explain. All causes are named that explain it as well. Only where trunk and arms are seen",
         "check levels, corners, trigger and calibration of plates and markers",
-        ("steps.cycles.momentum.REFUSED_SPREADS", "steps.cycles.momentum_faults.SHIFT_M",
-            "steps.cycles.momentum_faults.TILT", "steps.cycles.momentum_faults.AHEAD_M",
-            "steps.cycles.momentum_faults.DELAY_S"),
+        ("steps.cycles.momentum.single_support.REFUSED_SPREADS", "steps.cycles.momentum.unknowns.SHIFT_M",
+            "steps.cycles.momentum.unknowns.TILT", "steps.cycles.momentum.unknowns.AHEAD_M",
+            "steps.cycles.momentum.unknowns.DELAY_S"),
         "reliability.md#momentum-of-the-body", judged=True, general="in the session, forces and motion of the whole "
         "body cannot be of one body"),
     "no_stance": Row(REFUSES, "no stance at the start of the cycle",
@@ -339,21 +342,23 @@ VERDICTS: dict[str, Row] = {
         "mass wrong, or does something else bear weight?",
         "the same as for `momentum_disagrees`, but less, and by all stances of the session together: beyond "
         "{SPREADS:g} standard deviations", f"check the body mass and the plate's gain; {_HANDS}",
-        ("steps.cycles.momentum.SPREADS",), "reliability.md#momentum-of-the-body"),
+        ("steps.cycles.momentum.single_support.SPREADS",), "reliability.md#momentum-of-the-body"),
     "plate_late": Row(DOUBTS,
         "{what} against the other plates, as feet that rest and the body's momentum show",
         "over all steps of the session feet come to rest, and the body's vertical velocity follows the forces, as if "
         "one plate were late or early against the others: both together by more than {SPREADS:g} standard errors, each "
         "by more than {LIMIT:g}, and alike. All plates are named that explain it as well",
         "check filters, delays and trigger of its amplifier",
-        ("steps.cycles.momentum.SPREADS", "steps.cycles.late_plates.LIMIT", "steps.cycles.late_plates.ALIKE"),
+        ("steps.cycles.momentum.single_support.SPREADS", "steps.cycles.momentum.late_plates.LIMIT",
+            "steps.cycles.momentum.late_plates.ALIKE"),
         "reliability.md#momentum-of-the-body",
         general="a plate is late or early against the others"),
     "body_momentum_doubted": Row(DOUBTS,
         "in the session, forces and motion of the whole body disagree: {causes}?",
         "the same as for `body_momentum_disagrees`, but less: beyond {SPREADS:g} standard deviations",
         "check levels, corners, trigger and calibration of plates and markers; does the person carry something?",
-        ("steps.cycles.momentum.SPREADS", "steps.cycles.momentum_faults.ALIKE"), "reliability.md#momentum-of-the-body",
+        ("steps.cycles.momentum.single_support.SPREADS", "steps.cycles.momentum.laboratory_faults.ALIKE"),
+        "reliability.md#momentum-of-the-body",
         general="in the session, forces and motion of the whole body disagree"),
     "plate_forces_suspect": Row(DOUBTS,
         "plate {number} measures forces that {percent:.1g} % of sound steps have: its force {how}, {cause}",
@@ -389,28 +394,29 @@ VERDICTS: dict[str, Row] = {
         "the horizontal force points against the acceleration of the body ({momentum_along:.1f} m/s2 along the walk, "
         "{momentum_aside:.1f} across): are signs or order of the plate's channels wrong?",
         "the same as for `direction_disagrees`, but less", "check the plate's channels and corners",
-        ("steps.cycles.momentum.ALONG_M_S2", "steps.cycles.momentum.ASIDE_M_S2"),
+        ("steps.cycles.momentum.single_support.ALONG_M_S2", "steps.cycles.momentum.single_support.ASIDE_M_S2"),
         "reliability.md#momentum-of-the-body"),
     "residual_doubted": Row(DOUBTS,
         "forces and motion of the body miss each other by {residual_force_rms_percent:.0f} % of weight and "
         "{residual_moment_rms_percent:.0f} % of weight times height: is a plate wrong, are the markers noisy, does the "
         "trunk lean?",
         "the same as for `residual_disagrees`, but less", "check plates and markers",
-        ("steps.cycles.momentum.FORCE", "steps.cycles.momentum.MOMENT", "steps.cycles.momentum.SEEN_FORCE",
-            "steps.cycles.momentum.SEEN_MOMENT"), "theory.md#pelvis-residual"),
+        ("steps.cycles.momentum.single_support.FORCE", "steps.cycles.momentum.single_support.MOMENT",
+            "steps.cycles.momentum.single_support.SEEN_FORCE", "steps.cycles.momentum.single_support.SEEN_MOMENT"),
+        "theory.md#pelvis-residual"),
     "rate_doubted": Row(DOUBTS,
         "the vertical force varies {momentum_variation:.2f} times as much as the body's motion demands: are the rate "
         "or unit of the markers wrong?",
         "in single support vertical force and acceleration differ in size by more than a factor of two, as by a wrong "
         "rate or unit, even if what the motion does not show is added to the smaller one",
         "check rate and unit of the markers",
-        ("steps.cycles.momentum.UNSEEN_M_S2", "steps.cycles.momentum.SEEN_M_S2"),
+        ("steps.cycles.momentum.single_support.UNSEEN_M_S2", "steps.cycles.momentum.single_support.SEEN_M_S2"),
         "reliability.md#momentum-of-the-body"),
     "part_unjudged": Row(DOUBTS,
         "{percent:.0f} % of the stance is known, and no law of momentum can judge that part",
         "the stance is known in part, near an end of the recording or of a gap. In that part neither is vertical "
         "momentum known over single support, nor the residual at the pelvis in {LEAST_JUDGED:g} % of the stance",
-        "record longer, or fill the gap", ("steps.cycles.verdicts.LEAST_JUDGED",),
+        "record longer, or fill the gap", ("steps.cycles.shown.LEAST_JUDGED",),
         "reliability.md#the-sound-part-of-a-stance"),
     # Trials
     "recording_unusable": Row(REJECTS, "the recording cannot be used",

@@ -6,12 +6,12 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pipeline.body.alignment_device import device_corner
 from pipeline.body.joint_centres import (
     REGRESSIONS,
     Chord,
     chord,
     chord_through,
-    device_corner,
     hip_centre,
     shift_centre,
 )

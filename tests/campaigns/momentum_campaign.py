@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from pipeline.errors import UserError
 from pipeline.steps.contacts.pelvis import middle_of_pelvis
-from pipeline.steps.cycles.momentum import Support, doubts_of_session, in_single_support, judged
+from pipeline.steps.cycles.momentum.single_support import Support, doubts_of_session, in_single_support, judged
 from pipeline.variables.cycle_variables import RESIDUALS
 from pipeline.variables.stance_verdicts import Verdict
 from tests.campaigns.runner import Report

@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.command import check
-from pipeline.commands.check.findings import of_file
+from pipeline.commands.check.file_findings import of_file
 from pipeline.steps.read.recording_contents import contents_of
 from tests.support.checkout import DEMO
 from tests.support.files.changes import edit, relabel, rewrite, set_parameter

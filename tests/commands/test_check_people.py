@@ -11,7 +11,7 @@ import pytest
 from pipeline.body.resolved_model import resolve
 from pipeline.c3d.reader import read_c3d
 from pipeline.commands.check.command import check
-from pipeline.commands.check.findings import of_file
+from pipeline.commands.check.file_findings import of_file
 from pipeline.steps.read.recording_contents import contents_of, looks_like_a_name
 from pipeline.workflow import settings
 from pipeline.workflow.open_study import open_study

@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from pipeline.__main__ import main
-from pipeline.commands.verify import as_text, verify
+from pipeline.commands.verify.command import verify
+from pipeline.commands.verify.remedies import as_text
 from pipeline.errors import Problem, UserError
 from pipeline.results import netcdf
 from pipeline.results.page_names import SCRIPT

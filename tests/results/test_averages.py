@@ -20,9 +20,9 @@ from pipeline.results.averages import (
     pool,
     shortest_way,
     standard_uncertainty,
-    symmetry,
     without_steps,
 )
+from pipeline.results.symmetry import symmetry
 from pipeline.variables.metrics import METRICS as DEFINED
 
 NAMES = ["step_length", "work_a1"]

@@ -11,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from pipeline.commands.verify import verify
+from pipeline.commands.verify.command import verify
 from pipeline.errors import UserError
 from pipeline.results import netcdf
 from pipeline.results.whole_files import write_whole

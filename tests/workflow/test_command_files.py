@@ -14,7 +14,7 @@ import xarray as xr
 
 from pipeline.__main__ import main
 from pipeline.commands.export import long_table
-from pipeline.commands.verify import verify
+from pipeline.commands.verify.command import verify
 from pipeline.results.study_file import load_study
 from pipeline.tables import corrections
 from pipeline.workflow import checksums

@@ -23,9 +23,10 @@ from ...workflow.preparation import refuse_lost_records
 from ...workflow.settings import NO_BODY_MODEL
 from ..shared.find_recordings import find_foreign_forces, find_unlisted, unclaimed_tables
 from .correction_findings import of_corrections
-from .findings import of_emg_channels, of_emg_reference, of_equipment, of_file, of_functional, of_session
+from .file_findings import of_emg_channels, of_equipment, of_file
 from .leg_findings import of_legs
 from .person_findings import of_ages, of_person, of_visits, with_visits
+from .session_findings import of_emg_reference, of_functional, of_session
 from .settings_findings import of_body_model, of_cutoffs
 from .visit_findings import of_bodies, of_conditions, of_dates_and_order, of_left_out
 

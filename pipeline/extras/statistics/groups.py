@@ -2,7 +2,7 @@
 
 import csv
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +14,10 @@ from ...errors import UserError, nearest
 from ...results.averages import PHASES, mean_curves
 from ...results.differences import FEWEST_PEOPLE, Pair, compare, pairs_of
 from ...results.study_file import load_study
-from ...tables.session_table import visits_of_people
 from ...variables.metrics import NUMBERS
 from ...variables.stance_verdicts import BETWEEN_WORDS
 from .curve_test import CurveTest, compare_curves, largest_block, left_out
+from .pairs import at_visits, baselines_of, chosen_pairs, groups_of, pairs_in, visits_of
 
 ALPHA = 0.05
 LEAST_P = 1e-4  # random field theory is an approximation
@@ -62,13 +62,13 @@ def compare_groups(
             remedy = nearest(name, CURVES) or "give a joint and what of it, such as 'knee adduction moment'"
             raise UserError("--curve", f"no curve '{name}'", remedy)
     study = load_study(path)
-    group, visits = _groups(study), _visits_of(study)
+    group, visits = groups_of(study), visits_of(study)
     every = [*dict.fromkeys(study.condition.values.tolist())]
-    study = _at_visits(study, visits)
-    baselines = _baselines(every, visits, {*study.condition.values.tolist()})
-    pairs = _between(between, group, [*baselines], visits) if between else pairs_of(group, baselines)
+    study = at_visits(study, visits)
+    baselines = baselines_of(every, visits, {*study.condition.values.tolist()})
+    pairs = chosen_pairs(between, group, [*baselines], visits) if between else pairs_of(group, baselines)
     if pairs and conditions:
-        pairs = _within(conditions, pairs, every, visits)
+        pairs = pairs_in(conditions, pairs, every, visits)
     if not pairs:
         what = "the study has neither two groups nor two conditions"
         raise UserError(str(path), what, "add a column group to participants.tsv, and run again")
@@ -96,44 +96,6 @@ def compare_groups(
     return "\n".join(lines)
 
 
-def _between(
-    between: Sequence[str], group: Mapping[str, str], known: Sequence[str], visits: Mapping[str, str]
-) -> list[Pair]:
-    """Return the pairs of two chosen groups, conditions or visits; of groups in each condition, else in each group.
-
-    Args:
-        known: conditions, with visits if there are several.
-    """
-    first, second = between
-    groups, labels = [*dict.fromkeys(group.values())], [*dict.fromkeys(visits.values())]
-    if {first, second} <= {*groups} and first != second:
-        return [Pair(first, second, condition, paired=False) for condition in known]
-    changes = [(first, second)] if {first, second} <= {*known} else []
-    if {first, second} <= {*labels}:
-        walks = (one.removesuffix(f", {first}") for one in known if one.endswith(f", {first}"))
-        changes = [(f"{walk}, {first}", f"{walk}, {second}") for walk in walks if f"{walk}, {second}" in known]
-    if not changes or first == second:
-        every = [*groups, *labels, *known]
-        unknown = next((one for one in between if one not in every), "")
-        remedy = (unknown and nearest(unknown, every)) or f"give two groups, conditions or visits: {', '.join(every)}"
-        raise UserError("--between", f"{first} and {second} cannot be compared", remedy)
-    return [Pair(*change, name, paired=True) for name in groups or [""] for change in changes]
-
-
-def _within(
-    conditions: Sequence[str], pairs: Sequence[Pair], every: Sequence[str], visits: Mapping[str, str]
-) -> list[Pair]:
-    """Return the pairs of chosen conditions alone, at whatever visit."""
-    if unknown := next((one for one in conditions if one not in every), ""):
-        remedy = nearest(unknown, every) or f"give some of {', '.join(every)}"
-        raise UserError("--condition", f"no condition '{unknown}'", remedy)
-    kept = {*conditions, *(f"{one}, {visit}" for one in conditions for visit in visits.values())}
-    if found := [pair for pair in pairs if all(condition in kept for _, condition in pair.places)]:
-        return found
-    what = f"nothing is compared in {', '.join(conditions)}"
-    raise UserError("--condition", what, "name both conditions of a pair, or leave --condition out")
-
-
 def _names_of_files(tests: Sequence[tuple[str, Pair]]) -> list[str]:
     """Return the name of the files of each test, without ending: curve, what is compared, and where."""
     names = list[str]()
@@ -156,43 +118,6 @@ def _rows_of_tests(
             yield (*about, phase[0] + start, phase[0] + end, p)
         if not test.clusters:
             yield (*about, "", "", "")
-
-
-def _groups(study: xr.Dataset) -> dict[str, str]:
-    """Return the group of each participant who has one; none if all have the same."""
-    if "group" not in study.coords:
-        return {}
-    names = zip(study.participant.values.tolist(), study.group.values.astype(str).tolist(), strict=True)
-    group = {person: name for person, name in names if name.lower() not in ("", "n/a", "nan")}
-    return group if len({*group.values()}) > 1 else {}
-
-
-def _visits_of(study: xr.Dataset) -> dict[str, str]:
-    """Return the visit of each session, the first visits first; empty without several in sessions.tsv of one person."""
-    if "visit" not in study.coords:
-        return {}
-    people: dict[str, dict[str, str]] = {}
-    columns = (study[name].values.tolist() for name in ("participant", "session", "visit"))
-    for person, session, visit in zip(*columns, strict=True):
-        people.setdefault(person, {})[session] = visit
-    rows = {name: {"visit": visit} for own in people.values() for name, visit in own.items() if visit != name}
-    return dict(visits_of_people([[*own.items()] for own in people.values()], rows))
-
-
-def _at_visits(study: xr.Dataset, visits: dict[str, str]) -> xr.Dataset:
-    """Return a study with the visit in each condition, so that no two visits are averaged."""
-    both = zip(study.condition.values.tolist(), study.session.values.tolist(), strict=True)
-    names = [f"{condition}, {visits[session]}" if session in visits else condition for condition, session in both]
-    return study.assign_coords(condition=(study.condition.dims, np.array(names, dtype=str)))
-
-
-def _baselines(conditions: Sequence[str], visits: dict[str, str], known: Collection[str]) -> dict[str, str]:
-    """Return with which condition each of the known ones is compared: the first, or the same at the first visit."""
-    if not visits:
-        return dict.fromkeys(conditions, conditions[0])
-    first, *_ = labels = [*dict.fromkeys(visits.values())]
-    pairs = {f"{condition}, {visit}": f"{condition}, {first}" for condition in conditions for visit in labels}
-    return {one: before if before in known else one for one, before in pairs.items() if one in known}
 
 
 def _differences(
@@ -240,7 +165,7 @@ def _test(
     the mean of both sides where the person has both, so that no step comes from a side that ends.
     """
     variable, joint, angle = CURVES[name]
-    study = _at_visits(load_study(path, part="cycle" if variable == "joint_angle" else "stance"), visits)
+    study = at_visits(load_study(path, part="cycle" if variable == "joint_angle" else "stance"), visits)
     means = mean_curves(study[variable].sel({"joint": joint} | ({"angle": angle} if angle else {})))
     names, both = _curves(pair, means, group)
     if pair.paired:

@@ -10,11 +10,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ...body.alignment_device import with_devices
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, choose_labels, find_seen_labels, mean_positions, with_heels
 from ...body.resolved_model import ResolvedModel, resolve
 from ...body.static_results import StaticResults, parse_results, results_of_walks_count
-from ...body.static_skeleton import with_devices
 from ...conventions import NO_STATIC
 from ...errors import UserError
 from ...trials.session import AnyTrial, problems_of

@@ -10,13 +10,13 @@ import numpy as np
 import xarray as xr
 
 from ...arrays import Array
+from ...body.alignment_device import refuse_wrong_device
 from ...body.body_model import BodyModel
 from ...body.landmarks import Points, missing
 from ...body.plausibility import REMEDY, measures, reason_of
 from ...body.skeleton import CalibratedSide, Skeleton
 from ...body.static_skeleton import (
     place_in_segment,
-    refuse_wrong_device,
     skeleton_by_stated_foot,
     skeleton_by_stated_results,
     static_skeleton,

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array, Flags
+from ...body.alignment_device import with_devices
 from ...body.body_model import BodyModel
 from ...body.landmarks import SHOWING_HEEL, choose_labels, find_seen_labels, heel_places, positions, with_heels
 from ...body.resolved_model import resolve
-from ...body.static_skeleton import with_devices
 from ...conventions import SIDES
 from ...errors import UserError
 from ...trials.session import Trial

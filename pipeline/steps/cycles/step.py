@@ -25,16 +25,19 @@ from ...trials.usable_walks import UsableWalks, reject
 from ...variables.cycle_variables import LABELS_OF_TRUNK, REPAIRED
 from ...variables.schema import stack_metrics, with_dims
 from ...variables.stance_verdicts import Verdict
-from . import body_momentum, late_plates, momentum, momentum_faults, muscles
+from . import muscles
+from .acceptances import acceptances_of
 from .balance import balance
 from .curves import EMG, curves_of, headings, metrics_of, of_whole_stances, quantities_of, spread_of
 from .cut_trial import CutTrial, Cycles, Inputs, inputs_of_walks, marker_of_feet
 from .knee_checks import knee_axis_figures
+from .momentum import known_intervals, laboratory_faults, late_plates, single_support
 from .normalisation import leg_lengths
 from .settings import Settings
+from .shown import Shown
 from .spatiotemporal import Heels, spatiotemporal, support
 from .stances import leave_out_by_hand
-from .verdicts import Shown, acceptances_of, judge_stances
+from .verdicts import judge_stances
 
 LEAVE_OUT = "leave_out_cycle"  # kind of correction
 
@@ -159,7 +162,7 @@ def mass_at_strikes(session: Inputs[xr.Dataset], frames: NDArray[np.intp], row: 
 
 def _momentum(
     walks: Mapping[str, Inputs[Trial]], settings: Mapping[str, Settings]
-) -> Iterator[tuple[momentum.Support, body_momentum.Known | None, Sequence[Sequence[Verdict]]]]:
+) -> Iterator[tuple[single_support.Support, known_intervals.Known | None, Sequence[Sequence[Verdict]]]]:
     """Yield what the body's momentum shows of each walk: support, known intervals, what all say of each stance.
 
     A walk in which hands bear weight tells nothing of the mass and the plates of the session, and a plate that is out
@@ -167,7 +170,9 @@ def _momentum(
     """
     mass_kg = next(iter(walks.values())).mass_kg
     plates = [walk.contacts["plates"].values for walk in walks.values()]
-    shown = [momentum.in_single_support(walk.kinematics, walk.contacts, walk.calibrate) for walk in walks.values()]
+    shown = [
+        single_support.in_single_support(walk.kinematics, walk.contacts, walk.calibrate) for walk in walks.values()
+    ]
     alone = {name: walk for name, walk in walks.items() if not settings[name].hands_bear_weight}
     numbers, late = late_plates.find_late([*alone.values()]) or (set(), None)
     on_late = [np.array([not numbers.isdisjoint(text.split()) for text in each], dtype=bool) for each in plates]
@@ -180,10 +185,10 @@ def _momentum(
         for name, one, explained in zip(walks, shown, by_delay, strict=True)
     ]
     known = [
-        body_momentum.known_intervals(walk.kinematics, walk.contacts, walk.clean, mass_kg) for walk in walks.values()
+        known_intervals.known_intervals(walk.kinematics, walk.contacts, walk.clean, mass_kg) for walk in walks.values()
     ]
-    of_support = momentum.doubts_of_session(telling, plates, mass_kg)
-    of_body = momentum_faults.verdicts_of_session(known, plates)
+    of_support = single_support.doubts_of_session(telling, plates, mass_kg)
+    of_body = laboratory_faults.verdicts_of_session(known, plates)
     for own, intervals, on, *both in zip(shown, known, on_late, of_support, of_body, strict=True):
         of_late = [[late] if late and one else [] for one in on.tolist()]
         yield own, intervals, [[*first, *then, *last] for first, then, last in zip(of_late, *both, strict=True)]
@@ -192,7 +197,7 @@ def _momentum(
 def _divide(
     walk: Inputs[Trial],
     settings: Settings,
-    shows: tuple[momentum.Support, body_momentum.Known | None, Sequence[Sequence[Verdict]]],
+    shows: tuple[single_support.Support, known_intervals.Known | None, Sequence[Sequence[Verdict]]],
     corrections: Sequence[Row],
 ) -> CutTrial:
     """Return the cycles of one walk; for ``shows`` and ``corrections`` see :class:`.verdicts.Shown`."""

@@ -17,8 +17,8 @@ from ...results.averages import (
     errors_of_means,
     participant_means,
     standard_uncertainty,
-    symmetry,
 )
+from ...results.symmetry import symmetry
 from ...tables.corrections import WHY, in_results, in_words
 from ...tables.csv_files import DIGITS
 from ...tables.study_tables import columns_of_people

@@ -18,7 +18,7 @@ from pipeline.c3d.reader import read_c3d
 from pipeline.conventions import SIDE_SIGN, SIDES
 from pipeline.errors import UserError
 from pipeline.json_text import from_text
-from pipeline.steps.calibrate.functional_knee import hinge, turn_by_crosstalk
+from pipeline.steps.calibrate.knee_axis import hinge, turn_by_crosstalk
 from pipeline.steps.calibrate.step import calibrate
 from pipeline.trials.session import join_trials
 from tests.support.studies.run_steps import run_study

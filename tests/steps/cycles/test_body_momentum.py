@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from pipeline.conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
-from pipeline.steps.cycles.body_momentum import EDGE_S, Known, figures_of, known_intervals
-from pipeline.steps.cycles.momentum import TRUNK_AND_ARMS
-from pipeline.steps.cycles.momentum_faults import AHEAD_M, SHIFT_M, TILT, faults_of_session, verdicts_of_session
+from pipeline.steps.cycles.momentum.known_intervals import EDGE_S, Known, figures_of, known_intervals
+from pipeline.steps.cycles.momentum.laboratory_faults import faults_of_session, verdicts_of_session
+from pipeline.steps.cycles.momentum.single_support import TRUNK_AND_ARMS
+from pipeline.steps.cycles.momentum.unknowns import AHEAD_M, SHIFT_M, TILT
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from pipeline.conventions import CHAIN, SIDES, STANDARD_GRAVITY_M_S2, UP
 from pipeline.dynamics.interaction_torques import MOTIONS
 from pipeline.errors import Problem, UserError
 from pipeline.person.size_findings import MASS_WRONG
-from pipeline.steps.cycles.verdicts import NOT_SEEN
+from pipeline.steps.cycles.shown import NOT_SEEN
 from pipeline.steps.kinetics.cross_checks import CAUSES
 from pipeline.tables.corrections import WHY, in_results
 from pipeline.trials.session import join_trials, one_trial

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from pipeline.conventions import STANDARD_GRAVITY_M_S2, UP
 from pipeline.steps.cycles.cut_trial import Inputs
-from pipeline.steps.cycles.late_plates import find_late
-from pipeline.steps.cycles.momentum import centre_of_mass
+from pipeline.steps.cycles.momentum.late_plates import find_late
+from pipeline.steps.cycles.momentum.single_support import centre_of_mass
 from pipeline.trials.session import Trial
 
 Array = NDArray[np.float64]

@@ -12,8 +12,8 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from pipeline.conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
-from pipeline.steps.cycles import momentum
-from pipeline.steps.cycles.momentum import (
+from pipeline.steps.cycles.momentum import single_support
+from pipeline.steps.cycles.momentum.single_support import (
     ALONG_M_S2,
     ASIDE_M_S2,
     FORCE,
@@ -289,7 +289,7 @@ def test_a_force_that_turns_against_the_motion_is_doubted_or_refused(axis: int, 
 def test_trunk_and_arms_of_a_runner_turn_more_force_against_the_hips(steps_hz: float, doubted: bool) -> None:
     figures = np.full((1, len(RESIDUALS)), np.nan)
     figures[0, [[*RESIDUALS].index(name) for name in ("momentum_along", "steps_hz")]] = -1.5 * ALONG_M_S2, steps_hz
-    ((refused, doubts),) = momentum.judged(figures, 70.0)
+    ((refused, doubts),) = single_support.judged(figures, 70.0)
     assert (refused is None, [one.code for one in doubts]) == (True, ["direction_doubted"] * doubted)
 
 
@@ -317,7 +317,7 @@ def test_the_rate_of_a_flat_walk_is_told_where_the_trunk_is_seen(hidden_m_s2: fl
     """Force varies by 1.2 m/s2, the motion by .3: with .75 more, in root mean square, the two differ by 1.5 times."""
     rises = np.zeros((101, 3))
     rises[:, UP] = np.sqrt(2) * np.sin(np.linspace(0, 2 * np.pi, 101))
-    *_, varies = momentum._agreement(1.2 * rises, np.ones((101, 3)), 0.3 * rises, np.zeros((101, 3)), hidden_m_s2)
+    *_, varies = single_support._agreement(1.2 * rises, np.ones((101, 3)), 0.3 * rises, np.zeros((101, 3)), hidden_m_s2)
     assert np.isfinite(varies) == told
 
 

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 from pipeline.results.study_file import load_study
-from pipeline.steps.cycles.verdicts import NEAR_AN_END, NOT_SEEN
+from pipeline.steps.cycles.shown import NEAR_AN_END, NOT_SEEN
 from pipeline.variables.cycle_variables import STANCE_CURVES
 from pipeline.variables.metrics import METRICS, OF_STANCE
 from tests.support.studies.small_study import write_outputs

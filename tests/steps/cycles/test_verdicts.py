@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from pipeline.steps.cycles import verdicts
+from pipeline.steps.cycles.shown import Shown
 from pipeline.steps.cycles.stances import Stances
 from pipeline.variables.stance_verdicts import Verdict, verdicts_in
 from pipeline.variables.verdict_table import BY_HAND, DOUBTS, REFUSES, VERDICTS, Row
@@ -37,7 +38,7 @@ def test_a_new_witness_is_a_row_that_sees_what_the_trial_shows(monkeypatch: pyte
     monkeypatch.setitem(VERDICTS, "too_heavy", Row(REFUSES, "{kg:.0f} kg on the {side} foot", "always"))
     monkeypatch.setitem(VERDICTS, "hot", Row(DOUBTS, "it is hot", "always"))
 
-    def refuse(shown: verdicts.Shown, i: int) -> Verdict | None:
+    def refuse(shown: Shown, i: int) -> Verdict | None:
         side = str(shown.stances[0][i])
         return Verdict.of("too_heavy", kg=shown.mass_kg, side=side) if side == "left" else None
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from pipeline.commands.check.command import check
-from pipeline.commands.verify import verify
+from pipeline.commands.verify.command import verify
 from pipeline.errors import ERROR
 from pipeline.results import netcdf
 from pipeline.steps.report import tables

@@ -13,7 +13,7 @@ from pipeline.trials.session import join_trials, one_trial
 from pipeline.variables.cycle_variables import REPAIRED, STANCE_CURVES
 from pipeline.variables.metrics import METRICS, OF_STANCE
 from pipeline.variables.schema import VARIABLES, describe
-from pipeline.variables.session_variables import EVENTS_LEFT_OUT, FACTS
+from pipeline.variables.trial_facts import EVENTS_LEFT_OUT, FACTS
 
 NUMBERS = {name for name, variable in FACTS.items() if variable.dtype != "U"} | {*WITNESSES}
 NUMBERS |= {

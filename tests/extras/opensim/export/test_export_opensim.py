@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from benchmarks.opensim_tool import read_table
 from pipeline.__main__ import main
-from pipeline.commands.verify import verify
+from pipeline.commands.verify.command import verify
 from pipeline.errors import Problem, UserError
 from pipeline.extras.opensim.export.command import export_opensim
 from pipeline.extras.opensim.export.trial_data import angles, markers

@@ -1,133 +1,28 @@
-"""Problems of the files and sessions of a study."""
+"""Problems of a session: its static trial, its walking trials, its plates, the rows that list them."""
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
-from ...arrays import Array
 from ...body.body_model import BodyModel
 from ...body.landmarks import choose_labels, expected_label
 from ...body.resolved_model import resolve
 from ...body.static_results import results_of_walks_count
 from ...conventions import NO_STATIC, SIDES
-from ...errors import ERROR, Problem, UserError, join_some, nearest, warning
-from ...opensim_files.trc import COUNT
+from ...errors import Problem, join_some, warning
 from ...person.body_weight import LOADED_N
 from ...person.marker_travel import describe_moving_static
-from ...person.size_findings import LEGS_M
-from ...plates.loaded_pole import BAD, GOOD, STEPS, in_words
-from ...signals.filters import design_cutoff_hz
 from ...steps.calibrate.functional_trials import sides_shown
-from ...steps.read.recording_contents import CLOSE_HEELS_M, Contents, words_of
+from ...steps.read.recording_contents import CLOSE_HEELS_M, Contents
 from ...tables import study_tables, tsv
 from ...variables.verdict_table import WITHOUT_STATIC
 from ...vocabulary.event_names import not_understood
-from ...vocabulary.muscle_names import muscles_in
+from .file_findings import MOST_LISTED, names_in
+from .slope_findings import leaning_forces, leaning_person, sloping_plates, stated_slope_deg
 
-MARKER_RATES_HZ = (20, 2000)
-LOWEST_FORCE_RATE_HZ = 100
-PLATE_SIDES_M = (0.1, 8.0)
 SHORTEST_WALK_S = 0.8
 DOWNWARD_N = 200.0  # an offset is less, and a heel of a child of 13 kg nearly so much
-LEVEL_DEG = 2.0  # corners that are placed to 1 cm on a plate of 40 cm turn it by less
-# nobody stands with the body's mass beyond the ends of the feet: half of a foot, .13 m, at .95 m above the ground. Of
-# thirteen people who stood for a static trial, the middle of the pelvis was at -.3 to 2.2 degrees
-LEANS_DEG = 8.0
-# hands that bear a twentieth of the weight, plates that are not zeroed, and part of a stride lean it by less; in seven
-# walks on level belts it leans by up to .5 degrees
-FORCES_LEAN_DEG = 3.0
-MOST_LISTED = 4
-PLATE_CHANNEL = re.compile(r"(force|moment|plate)?[\W_\d]*[fm][xyz]", re.IGNORECASE)
-LABELS_REPEATED = "give every marker a label of its own", "labels_repeated"
-HEADER_WRONG = "correct it; the markers are read by their names and columns", "header_wrong"
-
-
-def of_file(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[Problem]:
-    """Find problems of a file in any role: rates, cut-offs, units, names."""
-    plate_rate_hz = facts.recording.analog_rate_hz if facts.peak_load_n else 0
-    for name, rate_hz in {"marker_cutoff_hz": facts.recording.marker_rate_hz, "force_cutoff_hz": plate_rate_hz}.items():
-        cutoff_hz = chosen.get("clean", {}).get(name)
-        try:
-            if isinstance(cutoff_hz, (int, float)) and rate_hz:
-                design_cutoff_hz(cutoff_hz, rate_hz, order=2)
-        except UserError as error:
-            for problem in error.problems:
-                yield problem._replace(where=file, what=f"clean.{name}: {problem.what}", code="cutoff_too_high")
-    if not MARKER_RATES_HZ[0] <= facts.recording.marker_rate_hz <= MARKER_RATES_HZ[1]:
-        what = f"{facts.recording.marker_rate_hz:g} marker frames per second"
-        remedy = f"correct {_names_in(file)[0]}: times, speeds and moments depend on it"
-        yield warning(file, what, remedy, "marker_rate_unusual")
-    if 0 < plate_rate_hz < max(facts.recording.marker_rate_hz, LOWEST_FORCE_RATE_HZ):
-        what = f"{plate_rate_hz:g} plate samples per second: foot strikes are known to {1000 / plate_rate_hz:.0f} ms"
-        yield warning(file, what, "record plates at 1000 Hz; if you did, correct ANALOG:RATE", "force_rate_low")
-    yield from _wrong_units(file, facts)
-    yield from _find_unused_channels(file, facts, chosen)
-    yield from (remark._replace(where=file) for remark in facts.recording.remarks)
-    if notes := facts.recording.label_notes:
-        what = notes[0] + (f" (and {len(notes) - 1} more labels)" if notes[1:] else "")
-        yield warning(file, what, *(HEADER_WRONG if what.startswith(COUNT) else LABELS_REPEATED))
-    if facts.name_words:
-        what = "SUBJECTS:NAMES may hold a person's name"
-        yield warning(file, what, "put the participant's id there before the file is passed on", "name_in_file")
-    if facts.name_words & {*words_of(file)}:
-        what = "the path contains a name from SUBJECTS:NAMES"
-        yield warning(file, what, "rename it, also in trials.tsv: outputs contain the path", "name_in_path")
-
-
-def _names_in(file: str) -> tuple[str, str, str]:
-    """Return what a file calls its frame rate and its unit of length, and how it gets forces."""
-    if Path(file).suffix.lower() in study_tables.MARKER_FILES:
-        return "DataRate", "Units", "name the MOT file with its forces in the column forces of trials.tsv"
-    return "POINT:RATE", "POINT:UNITS", "export it with FORCE_PLATFORM"
-
-
-def _find_unused_channels(file: str, facts: Contents, chosen: Mapping[str, Any]) -> Iterator[Problem]:
-    """Find channels of no plate: those that are EMG by their label, but of no known muscle, and others."""
-    named = {*chosen.get("clean", {}).get("emg_channels", {}), *muscles_in(facts.channels)}
-    of_plates = {label for label in facts.channels if facts.plate_problems and PLATE_CHANNEL.match(label)}  # not used
-    unnamed = [label for label in facts.channels if label not in named | of_plates]
-    emg = [label for label in unnamed if "emg" in label.casefold()]
-    if emg:
-        what = f"EMG channels that name no side and muscle, and are not used: {join_some(emg, MOST_LISTED)}"
-        remedy = f"name side and muscle in study.yaml, or null: clean: emg_channels: {{{emg[0]}: left soleus}}"
-        yield warning(file, what, remedy, "emg_channel_unnamed")
-    if others := [label for label in unnamed if label not in emg]:
-        what = f"channels of no plate and no muscle are not used: {join_some(others, MOST_LISTED)}"
-        remedy = "nothing, unless one is of a muscle: name it in study.yaml, clean: emg_channels"
-        yield warning(file, what, remedy, "channels_not_used")
-
-
-def of_emg_channels(chosen: Mapping[str, Any], facts: Iterable[Contents]) -> Iterator[Problem]:
-    """Find labels in the setting ``clean.emg_channels`` that no file has."""
-    present = {label for each in facts for label in each.channels}
-    for label in chosen.get("clean", {}).get("emg_channels", {}):
-        if label not in present:
-            remedy = (
-                nearest(str(label), present) or f"the files have {', '.join(sorted(present)) or 'no such channels'}"
-            )
-            what = f"clean.emg_channels: no file has a channel '{label}'"
-            yield warning("study.yaml", what, remedy, "emg_channel_absent")
-
-
-def _wrong_units(file: str, facts: Contents) -> Iterator[Problem]:
-    """Find lengths in another unit than the file states: of the person, or of plates alone."""
-    unit_m, leg_m = facts.recording.length_unit_m, facts.shown.leg_m
-    unit = {1.0: "m", 0.1: "dm", 0.01: "cm", 0.001: "mm"}[unit_m]
-    right = LEGS_M[0] <= leg_m <= LEGS_M[1]  # the markers have the unit that the file states
-    wrong = "FORCE_PLATFORM:CORNERS" if right else "the file's lengths"
-    sides = ((side_m, PLATE_SIDES_M, f"corners of force plate {n} are") for n, side_m in facts.plate_sides_m.items())
-    for length_m, (low, high), between in ((leg_m, LEGS_M, "heel and ASIS are"), *sides):
-        if not low <= length_m <= high and length_m > 0:
-            fits = [name for name, factor in (("m", 1.0), ("cm", 0.01), ("mm", 0.001))
-                    if low <= length_m / unit_m * factor <= high]  # fmt: skip
-            remedy = f"the numbers look like {' or '.join(fits)}: " if fits else ""
-            what = f"{between} {length_m:.3g} m apart"
-            what = f"{what}, but its markers are in {unit}" if right else f"{_names_in(file)[1]} is {unit}, but {what}"
-            yield Problem(file, what, f"{remedy}correct {wrong} and export it again", "length_unit_wrong")
 
 
 def of_session(
@@ -160,21 +55,16 @@ def of_session(
     if static in facts:
         yield from _static(static, facts[static], model, walks=static in gait, stated=stated)
         row = next(row for row in rows if row["role"] == "static")
-        yield from _leaning(static, *facts[static].leans_deg, _slope_deg(row, chosen))
+        yield from leaning_person(static, *facts[static].leans_deg, stated_slope_deg(row, chosen))
     for file in readable:
         model_in = facts.get(static, facts[file]).landmarks if static or stated else None
         yield from _gait(file, facts[file], model_in, model)
     yield from _rows(session, rows, facts)
     yield from _idle_plates(session, [facts[file] for file in readable if not facts[file].forces])
-    slopes_deg = {row["file"]: _slope_deg(row, chosen) for row in rows if row["role"] == "gait"}
+    slopes_deg = {row["file"]: stated_slope_deg(row, chosen) for row in rows if row["role"] == "gait"}
     for file in readable:
-        yield from _leaning_forces(file, *facts[file].forces_lean_deg, slopes_deg[file])
-    yield from _sloping_plates(session, [(facts[file], slopes_deg[file]) for file in readable])
-
-
-def _slope_deg(row: tsv.Row, chosen: Mapping[str, Any]) -> float:
-    """Return the slope of the axes of a row's file that is stated, degrees, or 0."""
-    return float(study_tables.slope_in_row(row).get(study_tables.SLOPE, chosen.get("read", {}).get("slope_deg", 0.0)))
+        yield from leaning_forces(file, *facts[file].forces_lean_deg, slopes_deg[file])
+    yield from sloping_plates(session, [(facts[file], slopes_deg[file]) for file in readable])
 
 
 def _no_static(
@@ -205,48 +95,6 @@ def _static(file: str, facts: Contents, model: BodyModel | None, *, walks: bool,
         yield describe_moving_static(file, facts.shown.extent_m, walks=walks)
 
 
-def _leaning(file: str, forwards_deg: float, right_deg: float, slope_deg: float) -> Iterator[Problem]:
-    """Find a person who stands at another angle than anybody can: the slope of the axes is not stated, or wrong."""
-    if abs(lean_deg := forwards_deg - slope_deg) > LEANS_DEG:
-        way = "forwards" if lean_deg > 0 else "backwards"
-        stated = f", with the slope of {slope_deg:g} degrees" if slope_deg else ""
-        what = f"the standing person leans {way} by {abs(lean_deg):.0f} degrees from the vertical{stated}"
-        remedy = (
-            f"correct if a support holds who leans so; else the axes rise by about {round(forwards_deg)} degrees where "
-            "the person faces: measure the slope and give it as slope_degrees in trials.tsv, uphill positive"
-        )
-        yield warning(file, what, remedy, "standing_leans")
-    if abs(right_deg) > LEANS_DEG:
-        way = "right" if right_deg > 0 else "left"
-        what = f"the standing person leans to the {way} by {abs(right_deg):.0f} degrees from the vertical"
-        remedy = (
-            "correct if a support holds who leans so; else the file's axes slope to the person's side, which cannot be "
-            "stated: calibrate the cameras with a level wand, or turn markers and plates to a plumb axis"
-        )
-        yield warning(file, what, remedy, "standing_leans")
-
-
-def _leaning_forces(file: str, forwards_deg: float, right_deg: float, slope_deg: float) -> Iterator[Problem]:
-    """Find a walk on a belt that no plumb force holds: the slope of the axes is not stated, or wrong."""
-    if abs(lean_deg := forwards_deg - slope_deg) > FORCES_LEAN_DEG:
-        stated = f", with the slope of {slope_deg:g} degrees" if slope_deg else ""
-        what = (
-            f"the mean force leans {'forwards' if lean_deg > 0 else 'backwards'} by {abs(lean_deg):.0f} degrees{stated}"
-        )
-        remedy = (
-            f"correct if hands push or pull as much; else the axes rise by about {round(forwards_deg)} degrees where "
-            "the person faces: give that as slope_degrees in trials.tsv, or check the directions of the plates"
-        )
-        yield warning(file, what, remedy, "forces_lean")
-    if abs(right_deg) > FORCES_LEAN_DEG:
-        what = f"the mean force leans to the {'right' if right_deg > 0 else 'left'} by {abs(right_deg):.0f} degrees"
-        remedy = (
-            "correct if hands push or pull as much; else the file's axes slope to the person's side, which cannot be "
-            "stated: turn markers and plates to a plumb axis, or check the directions of the plates"
-        )
-        yield warning(file, what, remedy, "forces_lean")
-
-
 def _gait(file: str, facts: Contents, static: frozenset[str] | None, model: BodyModel | None) -> Iterator[Problem]:
     """Find problems of a walk; ``static`` are the landmarks of what defines the model, None if nothing does."""
     if model and static is not None and (lacking := resolve(model, static).lacking_in_motion(facts.landmarks)):
@@ -266,7 +114,7 @@ def _gait(file: str, facts: Contents, static: frozenset[str] | None, model: Body
         no_events = (
             "" if facts.recording.events else " and no gait events: cycles are found from the motion of the feet"
         )
-        remedy = f"angles only; for moments {_names_in(file)[2]}"
+        remedy = f"angles only; for moments {names_in(file)[2]}"
         yield warning(file, f"no force plate{no_events}", remedy, "no_force_plate")
     if names := not_understood((event.label, event.side) for event in facts.recording.events):
         quoted = [f"'{name}'" for name in names]
@@ -361,18 +209,6 @@ def of_emg_reference(session: str, rows: Sequence[tsv.Row], chosen: Mapping[str,
         yield warning(session, what, "list one in trials.tsv, or choose peak or mean", "emg_reference_missing")
 
 
-def of_equipment(file: str, facts: Contents) -> Iterator[Problem]:
-    """Find plates that a pole shows to be wrong, in a trial that tests plates, or why it tests none."""
-    if facts.no_plate_test:
-        yield facts.no_plate_test._replace(where=file)
-    for number, test in facts.plate_tests.items():
-        remedy = "correct FORCE_PLATFORM of the recordings of that day, or measure the plates again"
-        if test.verdict != GOOD:
-            remedy = f"press again: {STEPS}" if test.untested else remedy
-            found = warning(file, in_words(number, test), remedy, "plate_test_failed")
-            yield found._replace(severity=ERROR) if test.verdict == BAD else found
-
-
 def _idle_plates(session: str, gait: Sequence[Contents]) -> Iterator[Problem]:
     """Find plates that carry no load in any walk of a session."""
     numbers = sorted({number for facts in gait for number in facts.peak_load_n})
@@ -382,46 +218,6 @@ def _idle_plates(session: str, gait: Sequence[Contents]) -> Iterator[Problem]:
         walks = f"any of {len(gait)} walks" if len(gait) > 1 else "the walk"
         remedy = "correct if nobody stepped there; otherwise check its switch and cable"
         yield warning(session, f"{plates} not loaded in {walks}", remedy, "plate_not_loaded")
-
-
-def _sloping_plates(session: str, gait: Sequence[tuple[Contents, float]]) -> Iterator[Problem]:
-    """Find plates that are not level by their corners, as in an inclined treadmill or a ramp.
-
-    Where a slope of the axes is stated, it makes plates slope or level that are the other in the file's own axes.
-
-    Args:
-        gait: walks, and the slopes of their axes that are stated, degrees.
-    """
-    slopes: dict[bool, dict[int, float]] = {False: {}, True: {}}  # by whether a slope is stated
-    for facts, stated_deg in gait:
-        upright = facts.landmarks and not facts.axes_problem  # else it is not known what is up
-        of_plates = slopes[stated_deg != 0]
-        for number, normal in facts.plate_normals.items() if upright else ():
-            slope_deg = _slope_of_plate_deg(normal, stated_deg)
-            if min(slope_deg, _slope_of_plate_deg(normal, 0.0)) > LEVEL_DEG:
-                of_plates[number] = max(slope_deg, of_plates.get(number, 0.0))
-    for is_stated, of_plates in slopes.items():
-        if not of_plates:
-            continue
-        steep = [f"{n} by {slope:.0f} degrees" for n, slope in sorted(of_plates.items())]
-        what = f"plates slope by their corners: {join_some(steep, MOST_LISTED)}"
-        remedy = (
-            "correct if they do and the file's vertical axis is plumb, along which gravity is taken; otherwise "
-            "correct FORCE_PLATFORM:CORNERS"
-        )
-        if is_stated:
-            what = f"{what}, with the slope of the file's axes that is stated"
-            remedy = (
-                "corners that slope in the file mostly mean that its axes are plumb: then state no slope "
-                "(slope_degrees in trials.tsv); else correct its sign, or FORCE_PLATFORM:CORNERS"
-            )
-        yield warning(session, what, remedy, "plates_slope")
-
-
-def _slope_of_plate_deg(normal: Array, axes_deg: float) -> float:
-    """Return the angle of a plate's normal (3,), up or down, to the vertical in axes that rise forwards by an angle."""
-    vertical = np.array([np.sin(np.radians(axes_deg)), np.cos(np.radians(axes_deg)), 0.0])
-    return float(np.degrees(np.arccos(min(1.0, abs(normal @ vertical)))))
 
 
 def _lacks(severity: str, file: str, lacking: Sequence[str], facts: Contents, model: BodyModel) -> Problem:

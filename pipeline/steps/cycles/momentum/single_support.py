@@ -22,11 +22,11 @@ import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
 
-from ...arrays import Array, Flags
-from ...conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
-from ...trials.session import AnyTrial
-from ...variables.cycle_variables import RESIDUALS
-from ...variables.stance_verdicts import Verdict
+from ....arrays import Array, Flags
+from ....conventions import HIP, SIDES, STANDARD_GRAVITY_M_S2, UP
+from ....trials.session import AnyTrial
+from ....variables.cycle_variables import RESIDUALS
+from ....variables.stance_verdicts import Verdict
 
 # Standard deviations. Clothes, shoes and time since the weighing change a mass by some 2 %, plates in use are trusted
 # to 1.5 %; SCALES: both. SWAY_M_S: trunk and arms move against the hips. The pelvis rises and falls some 5 mm more than

@@ -14,7 +14,7 @@ known, what is left of them says
 
 One more witness has no body in it: the height of the markers of standing feet over the floor (*slope*).
 
-What faults of a laboratory they show: :mod:`.momentum_faults`.
+What faults of a laboratory they show: :mod:`.laboratory_faults`.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Array, Flags
-from ...conventions import SIDES, STANDARD_GRAVITY_M_S2, UP
-from ...dynamics.vectors import cross
-from ...signals.filters import interval_s, stretches
-from ...trials.session import AnyTrial
-from .momentum import REFUSED_SPREADS, SEEN_SWAY_M_S, sees_trunk, vertical_ratio
+from ....arrays import Array, Flags
+from ....conventions import SIDES, STANDARD_GRAVITY_M_S2, UP
+from ....dynamics.vectors import cross
+from ....signals.filters import interval_s, stretches
+from ....trials.session import AnyTrial
+from .single_support import REFUSED_SPREADS, SEEN_SWAY_M_S, sees_trunk, vertical_ratio
 
 # Least length of an interval, twice the reach of a filter of 10 Hz; its errors grow with one over it. TIMED_S: to show
 # a delay, the shortest single support of an adult. EDGE_S: beside a load that is unknown, when the foot that bears it

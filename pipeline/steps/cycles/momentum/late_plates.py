@@ -18,13 +18,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Array
-from ...conventions import STANDARD_GRAVITY_M_S2, UP
-from ...signals.filters import interval_s
-from ...trials.session import AnyTrial, Trial
-from ...variables.stance_verdicts import Verdict
-from .cut_trial import Inputs
-from .momentum import SEEN_SWAY_M_S, SPREADS, SWAY_M_S, centre_of_mass, sees_trunk
+from ....arrays import Array
+from ....conventions import STANDARD_GRAVITY_M_S2, UP
+from ....signals.filters import interval_s
+from ....trials.session import AnyTrial, Trial
+from ....variables.stance_verdicts import Verdict
+from ..cut_trial import Inputs
+from .single_support import SEEN_SWAY_M_S, SPREADS, SWAY_M_S, centre_of_mass, sees_trunk
 
 # Standard errors that each witness alone must show, as one sound plate in twenty does by chance to either side; both
 # together must show SPREADS. ALIKE: squared standard errors by which another plate may explain it less and is named
