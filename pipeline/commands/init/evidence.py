@@ -21,7 +21,6 @@ from .name_parts import YEAR, Place
 CODE = re.compile(r"([a-z]{0,12}[-_ ]?)(\d+)[-_ ]?[a-z]{0,2}", re.IGNORECASE)
 FULL_NAME = re.compile(r"[A-Z]\w+([-_ ,]+[A-Z]\w+)+")
 WORD_AND_NUMBER = re.compile(r"([^\W\d_]{3,}|[^\x00-\x7f]{2,})\d+")
-WORD_AND_AMOUNT = re.compile(r"[a-z]{3,}[-_ ]?([1-9]\d{0,3})", re.IGNORECASE)  # RPE13, Seat 443
 COUNTED_FROM_0 = re.compile(r"\D+0")  # H0 beside H8 and H12: weeks rather than people
 COUNTED = re.compile(r"[^\W\d_]+0\d+")
 GLUED_NUMBER = re.compile(r"(.*\D)\d+")
@@ -65,18 +64,22 @@ def part_columns(facts: Sequence[Facts], columns: Columns, visits: Sequence[str]
         named = _without_numbers(facts, column, inside) if place[0] else column
         if len(set(named)) < 2:
             continue
-        of_name = grouped(zip(named, facts, strict=True))
         kinds = kinds_in(zip(named, facts, strict=True))
         walks, statics = ({name for name, kind in kinds.items() if stands in kind} for stands in (False, True))
-        have_codes, are_amounts = (all(map(fits, filter(None, kinds))) for fits in (is_person_code, AMOUNT.fullmatch))
-        are_people = have_codes or False in _verdicts(of_name.values())
-        are_roles = not are_people and bool(statics and walks) and not statics & walks
-        pairs = [{*zip(named, other, strict=True)} for other in people.values()]
-        if are_roles and len(walks - {""}) < 2:
-            continue
-        if are_roles or (are_amounts and not are_people) or (statics == {""} and not have_codes):
+        of_name = grouped(zip(named, facts, strict=True))
+        are_people = all(map(is_person_code, filter(None, of_name)))
+        are_people |= False in _verdicts(of_name.values())
+        are_amounts = all(map(AMOUNT.fullmatch, filter(None, of_name)))
+        if statics and walks and not statics & walks and not are_people:
+            if len(walks - {""}) > 1:
+                conditions[place] = _without_run(named) if place[0] else named
+        elif (are_amounts and not are_people) or (
+            statics == {""} and not all(map(is_person_code, kinds.keys() - {""}))
+        ):
             conditions[place] = _without_run(named) if place[0] else named
-        elif not any(len(both) == len({*named}) == len({b for _, b in both}) for both in pairs):
+        elif not any(
+            len({*zip(named, other, strict=True)}) == len({*named}) == len({*other}) for other in people.values()
+        ):
             people[place] = named  # unless it tells the same files apart as another one
     return people, conditions
 
@@ -131,14 +134,7 @@ def find_levels(facts: Sequence[Facts], columns: Columns, *, visits_are_named: b
                 return (k, best), True
         elif k != best and scores[best] == CODED and (k < best or pairs == len(set(column))):
             return tuple(sorted((k, best))), True
-    found = [WORD_AND_AMOUNT.fullmatch(name) for name in {*columns[best]}]
-    may_be_amounts = all(found) and are_amounts({int(match[1]) for match in found if match})
-    return tuple(levels), scores[best] == CODED and may_be_amounts and not visits_are_named
-
-
-def are_amounts(numbers: Set[int]) -> bool:
-    """Return whether none of some numbers is the next of another one, so that they may count nothing."""
-    return not any(number + 1 in numbers for number in numbers)
+    return tuple(levels), False
 
 
 def _scores(facts: Sequence[Facts], columns: Columns) -> dict[Place, int]:

@@ -9,7 +9,7 @@ import re
 from collections import Counter
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain, combinations
+from itertools import combinations, pairwise
 from math import gcd
 
 from ...conventions import FROM_HIP
@@ -34,7 +34,6 @@ from .evidence import (
     Facts,
     Names,
     are_alike,
-    are_amounts,
     are_trials,
     differ,
     facts_of,
@@ -44,7 +43,7 @@ from .evidence import (
     part_columns,
     subject_of,
 )
-from .name_parts import ROLES, YEAR, Parts, Place, take_apart
+from .name_parts import ROLES, Parts, Place, take_apart
 
 GLUED = re.compile(r"[a-z]+\d+[a-z]{0,2}", re.IGNORECASE)  # sample28
 NAME_AND_NUMBER = re.compile(r"[A-Z][a-z]{2,}\d+")  # Anna02
@@ -52,10 +51,11 @@ SIGNS = re.compile(r"(?<!\d)(?:19|20)\d\d(?!\d)|[\W_]|(?<!\d)0+(?=\d)")  # in wh
 # numbers, but not 5 in 5kmh, and single letters, also a capital behind a word, in which the names of trials may differ
 COUNTS = re.compile(r"\d+(?!\d|[^\W\d_]{2})|(?<![^\W\d_])[^\W\d_](?![^\W\d_])|(?<=[a-z])[A-Z](?![^\W\d_])|[\W_]")
 SPACED_NUMBER = re.compile(r"[-_ ]*(?<!\d)(\d{1,4})(?!.*\d)")  # a longer one counts nothing
-COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+|.+[-_ ][A-Z]")  # T01, which may be a trial
+COUNTED_VISIT = re.compile(r"[^\W\d_]{1,2}[-_ ]?\d+")  # T01, which may be a trial
 BIDS_LABEL = re.compile(r"sub-[^\W_]+")  # by its rule of a person
 LONG_NUMBER = re.compile(r"\d{5}")
 ENDING = re.compile(r"(?<=[a-z]{4})[ao](?![a-z])")  # of an adjective in Romance languages: descalzo, descalza
+COUNT = re.compile(r"0\d+")  # of trials: walk_03_bad
 AMOUNT = re.compile(r"([^\W\d_]{3,})(\d+)")  # min05, which may count trials
 LETTERS = re.compile(r"[^\W\d_]{3,}")
 SIDES = WORDS["side"].keys()
@@ -97,11 +97,6 @@ class Trial:
         """What tells its session from others."""
         return self.names, self.visit_key, self.static
 
-    @property
-    def said(self) -> str:
-        """The condition as the words of its path say it."""
-        return "-".join(self.conditions)
-
 
 def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     """Return of each file to whom it belongs, by its path, else by its subject, and what else its path says."""
@@ -121,10 +116,8 @@ def people_and_sessions(files: Sequence[Contents]) -> list[Trial]:
     _count_folders(trials)  # numbers alone tell the order
     _fill_in_visits(trials)  # dates tell it, else words
     _ask_of_people(trials)  # signs and years tell no two people apart
-    walks = [one for one in trials if not one.facts.stands]
-    _ask_of_words(walks)  # a condition has no word of its person, and no slip
-    _ask_of_conditions(walks)  # a side or another word for walking may tell no conditions apart
-    _ask_of_numbers(walks)  # nor may a count
+    _ask_of_words(trials)  # a condition has no word of its person, and no slip
+    _ask_of_conditions(trials)  # a count, a side or another word for walking may tell no conditions apart
     _ask_of_visits(trials)  # T01 without a static may be a trial
     _fill_in_cells(trials, only, columns)  # nobody's name stands in a table
     return trials
@@ -189,7 +182,7 @@ def _fill_in_cells(trials: Sequence[Trial], only: str, columns: Columns) -> None
     )
     for one in trials:
         fit = [text for text in dict.fromkeys(one.conditions) if not any(word in text for word in hidden_words)]
-        one.condition = "-".join(fit)
+        one.condition = "-".join(filter(None, fit))
     for mine in _read_apart(((one.key, one.condition), one.conditions, one) for one in trials if not one.facts.stands):
         for one in mine:  # only what may be a name tells these apart
             one.is_slip |= any(word in text for text in one.conditions for word in hidden_words)
@@ -224,7 +217,6 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
     name_visits |= len({one.parts.group for one in trials}) > 1
     has_code = any(only in one.parts.unknown.values() for one in trials)  # of the only person
     levels, asked = find_levels(facts, people, visits_are_named=name_visits and not has_code)
-    asked |= has_code and is_person_code(only) and bool(levels)  # below a code of a person, nb574 may be shoes
     for i, trial in enumerate(trials):
         trial.names = tuple(people[place][i] for place in levels) or (only,) * has_code
     if are_shared:
@@ -239,8 +231,9 @@ def _find_people(trials: Sequence[Trial], people: Columns, only: str) -> tuple[P
             asked = False
             for trial in trials:
                 trial.names = tuple(subjects)
-        else:
-            asked |= not _have_codes(trials)
+        elif not _have_codes(trials):
+            asked = True
+            _doubt(one for one in trials if not all(map(is_code, one.names)))  # they may be names of conditions
     asked |= not any(one.names for one in trials) and _may_visits_be_people(trials)
     asked &= not all(len(one.names) == 1 and BIDS_LABEL.fullmatch(one.names[0]) for one in trials)
     for trial in trials:
@@ -275,7 +268,7 @@ def _may_visits_be_people(trials: Sequence[Trial]) -> bool:
     people, inside = Counter(pair[0] for pair in pairs), Counter(pair[1:] for pair in pairs)
     have_days = len(people) > 1 and all(word.kind == "date" for rest in others for word in rest)
     are_both = all(map(all, zip(counted, others, strict=True)))
-    numbers = [int(re.sub(r"\D", "", of.text) or of.number or 1) for word in counted for of in word]
+    numbers = [int(re.sub(r"\D", "", text)) for text in people]
     go_on = all(counted) and not any(others) and len(people) > 1 < min(numbers) and gcd(*numbers) == 1
     if not go_on and (not are_both or max(people.values()) == 1 or (max(inside.values()) == 1 and not have_days)):
         return False
@@ -285,16 +278,11 @@ def _may_visits_be_people(trials: Sequence[Trial]) -> bool:
 
 
 def _may_be_one(trials: Sequence[Trial], *, are_files: bool = True) -> bool:
-    """Return whether no two of several people share a visit, each has one or all are counted: T03, and T01 and T02.
-
-    If folders name the people, not if its day alone tells a visit.
-    """
+    """Return whether each of several people has a visit of their own; if folders name them, not only by its day."""
     if not are_files and any(word.kind == "date" for one in trials for word in one.parts.visits):
         return False
-    pairs = {(one.names, one.parts.visit) for one in trials}
-    people, visits = {person for person, _ in pairs}, {visit for _, visit in pairs}
-    are_own = len(people) == len(pairs) or all(map(COUNTED_VISIT.fullmatch, visits))
-    return are_own and len(visits) == len(pairs) and len(people) > 1
+    pairs = {(one.parts.visit, one.names) for one in trials}
+    return len(pairs) == len({person for _, person in pairs}) == len({visit for visit, _ in pairs}) > 1
 
 
 def _have_codes(trials: Sequence[Trial]) -> bool:
@@ -443,61 +431,56 @@ def _ask_of_people(trials: Sequence[Trial]) -> None:
             one.asked = True
 
 
-def _ask_of_words(walks: Sequence[Trial]) -> None:
+def _ask_of_words(trials: Sequence[Trial]) -> None:
     """Ask about conditions with a word of their person, a long number or a slip, or any if people are asked."""
+    walks = [one for one in trials if not one.facts.stands]
     seen = Counter(word for one in walks for word in words_of(one.file.name))
-    unknown = ["-".join(text for text in one.conditions if text not in one.parts.conditions) for one in walks]
-    words = [{*PIECES.findall(text.lower())} for text in unknown]
+    unknown = [[text for text in one.conditions if text not in (*one.parts.conditions, "")] for one in walks]
+    words = [{word for text in texts for word in PIECES.findall(text.lower())} for texts in unknown]
     slips = {
         a
         for a in set[str]().union(*words)
         if not kind_of(a) and any(is_slip(a, b) for b in seen if kind_of(b) or seen[b] > seen[a])
     }
-    for one, own in zip(walks, words, strict=True):
+    for one, texts, own in zip(walks, unknown, words, strict=True):
         of_person = {*PIECES.findall(" ".join(one.names).lower())}
         one.is_slip |= bool(own & (of_person | slips)) or any(is_slip(a, b) for a in own for b in of_person)
-        are_people = (is_person_code(name) or name == one.facts.stated for name in one.names)
-        one.is_slip |= one.asked and not all(are_people)  # these may be names of conditions
+        may_be_swapped = len([*filter(None, one.names)]) > 1 or not all(map(is_code, texts))
+        one.is_slip |= one.asked and may_be_swapped  # a name of these may be that of a condition
         one.is_slip |= any(LONG_NUMBER.search(text) for text in one.conditions)
 
 
-def _ask_of_conditions(walks: Sequence[Trial]) -> None:
-    """Ask where words for walking differ in a condition, or each condition has left and right.
+def _ask_of_conditions(trials: Sequence[Trial]) -> None:
+    """Ask where words for walking differ in a condition, each has left and right, or a count alone tells them apart.
 
     So may words beside those of visits be conditions if each visit of a person has another one, wk0_own and wk12_new,
-    words with another ending, descalzo and descalza, and words behind the number of a trial, walk_03_bad.
+    words with another ending, descalzo and descalza, words behind the number of a trial, walk_03_bad, and numbers of
+    which none is the next of another one, cad160 and cad176.
     """
+    walks = [one for one in trials if not one.facts.stands]
     named = [(one, {word.plain for word in one.parts.stem if word.kind == "walk"}) for one in walks]
     named = [(one, ways) for one, ways in named if ways and one.parts.roles[:1] == ["walk"]]
     doubted = _read_apart(((one.key, one.conditions), frozenset(ways), one) for one, ways in named)
-    doubted += _read_apart((ENDING.sub("", one.said), one.said, one) for one in walks)
-    of_walks = [{*words_of(one.said)} for one in walks]
+    of_walks = [{*words_of("-".join(one.conditions))} for one in walks]
     sides = grouped((frozenset(words - SIDES), frozenset(words & SIDES)) for words in of_walks)
     if (len(sides) > 1 or {*sides} == {frozenset()}) and all(len({*of}) > 1 and all(of) for of in sides.values()):
-        doubted.append([*walks])
+        doubted.append(walks)
+    texts = [("-".join(filter(None, one.conditions)), one) for one in walks]
+    counted = _read_apart(((one.key, COUNTS.sub("", text)), text, one) for text, one in texts if text)
+    doubted += [mine for mine in counted if len({one.conditions for one in mine}) == len(mine)]
     for mine in _by_person(walks):
         beside = grouped((one.visit_key, frozenset(LETTERS.findall("-".join(one.folders)))) for one in mine)
         words = {word for of_visit in beside.values() for word in of_visit}
         doubted += [mine] if len(words) == len(beside) > 1 and all(words) and mine[0].parts.visits else []
-    for one in walks:
-        stem = one.parts.stem if not one.static else []
-        behind = [c.text for a, b, c in zip(stem, stem[1:], stem[2:], strict=False)
-                  if a.kind in ROLES and b.kind in ("run", "number") and not c.kind]  # fmt: skip
-        doubted += [[one]] if any(text.isalpha() and text in one.conditions for text in behind) else []
-    for one in chain(*doubted):
-        one.is_slip = True
-
-
-def _ask_of_numbers(walks: Sequence[Trial]) -> None:
-    """Ask where a count alone tells conditions apart, or numbers of which none is the next of another one, cad160."""
-    counted = _read_apart(((one.key, COUNTS.sub("", one.said)), one.said, one) for one in walks if one.said)
-    doubted = [mine for mine in counted if len({one.conditions for one in mine}) == len(mine)]
+    doubted += _read_apart((ENDING.sub("", text), text, one) for text, one in texts)
+    doubted.append([one for one in walks if any(COUNT.fullmatch(text) for text in one.conditions)])
     unknown = [(AMOUNT.fullmatch(word.text), one) for one in walks for word in one.parts.stem if not word.kind]
     amounts = [(of, one) for of, one in unknown if of and of[0] not in "-".join((*one.names, *one.conditions))]
     for same in grouped((of[1], (int(of[2]), one)) for of, one in amounts).values():
-        numbers = {number for number, _ in same}
-        doubted += [[one for _, one in same]] if len(numbers) > 1 and are_amounts({0, *numbers}) else []
-    for one in chain(*doubted):
+        numbers = sorted({number for number, _ in same})
+        if len(numbers) > 1 and all(b - a > 1 for a, b in pairwise((0, *numbers))):
+            doubted.append([one for _, one in same])
+    for one in (one for mine in doubted for one in mine):
         one.is_slip = True
 
 
@@ -538,7 +521,7 @@ def _find_sessions(trials: Sequence[Trial]) -> None:
             for of_folder in grouped((one.visit_key, one) for one in of_visit).values():
                 _pair_with_statics(of_folder)
         for one in mine if len({(one.parts.visit, one.folders) for one in mine}) > 1 else ():
-            one.conditions += () if one.visit_key else tuple(filter(None, (one.parts.visit, *one.folders)))
+            one.conditions += () if one.visit_key else (one.parts.visit, *one.folders)
 
 
 def _visits_in_words(trials: Sequence[Trial]) -> list[str]:
@@ -560,34 +543,29 @@ def _visits_in_words(trials: Sequence[Trial]) -> list[str]:
 
 def _pair_with_statics(trials: Sequence[Trial]) -> None:
     """Part a visit by conditions if several have a static and every walk has one of these."""
-    kinds = kinds_in((trial.said, trial.facts) for trial in trials)
+    conditions = ["-".join(trial.conditions) for trial in trials]
+    kinds = kinds_in(zip(conditions, (trial.facts for trial in trials), strict=True))
     statics, walks = ({text for text, kind in kinds.items() if stands in kind} for stands in (True, False))
     masses = {one.facts.sizes.get("mass_kg") for one in trials if one.facts.stands}
-    are_known = len(kinds) == len({(*one.parts.conditions,) for one in trials})
+    are_known = len({*conditions}) == len({(*one.parts.conditions,) for one in trials})
     are_known |= bool(trials[0].parts.visits) or (len(masses) == 1 and None not in masses)  # else they may be of visits
     counted = {COUNTS.sub(lambda found: "#" if found[0].isalpha() else "", name) for name in statics}
-    for trial in trials if len(statics) > 1 and walks <= statics else ():
-        trial.static = (trial.said if trial.said in statics else min(statics)) or "plain"
+    for trial, text in zip(trials, conditions, strict=True) if len(statics) > 1 and walks <= statics else ():
+        trial.static = (text if text in statics else min(statics)) or "plain"
         if not are_known or len(counted) == 1:
             trial.asked = trial.is_slip = True
 
 
 def _count_folders(trials: Sequence[Trial]) -> None:
-    """Make folders that a number alone tells apart for some person words of visits with this number.
-
-    Ask if none of these numbers is the next of another one, unless they begin with 0 or 1, or are years: TM14 and TM16
-    may be speeds.
-    """
-    numbered = dict[str, int]()
+    """Make folders that a number alone tells apart for some person words of visits with this number."""
+    numbered = set[str]()
     for folders in grouped((one.names, " ".join(one.folders)) for one in trials).values():
         names, bare = {*folders}, {SPACED_NUMBER.sub("", name) for name in folders}
-        if len(names) > len(bare) == 1 and not names & bare:
-            numbered |= {name: int(number[1]) for name in names if (number := SPACED_NUMBER.search(name))}
-    counted = [(" ".join(one.folders), one) for one in trials if " ".join(one.folders) in numbered]
-    for name, one in counted:
-        one.parts.visits += [Word("visit", name, number=str(numbered[name]))]
-    are_visits = min(numbered.values(), default=0) < 2 or all(YEAR.fullmatch(str(n)) for n in numbered.values())
-    _doubt(one for _, one in counted if not are_visits and are_amounts({*numbered.values()}))
+        numbered |= names if len(names) > len(bare) == 1 and not names & bare else set()
+    for one in trials:
+        name = " ".join(one.folders)
+        if name in numbered and (number := SPACED_NUMBER.search(name)):
+            one.parts.visits += [Word("visit", name, number=number[1])]
 
 
 def _fill_in_visits(trials: Sequence[Trial]) -> None:
@@ -604,8 +582,6 @@ def _fill_in_visits(trials: Sequence[Trial]) -> None:
         cells = {visit: _cells_of_visit(of, words[visit], is_only=len(visits) == 1) for visit, of in visits.items()}
         for one in mine:
             one.place = places.get(one.visit_key)
-            are_counted = all(COUNTED_VISIT.fullmatch(of.text) for of in one.parts.visits)
-            one.asked |= are_counted and not places and not one.names
             one.visit, one.date = cells[one.visit_key]
             if [*cells.values()].count(cells[one.visit_key]) > 1:
                 one.visit = identifier(one.visit_key, "")

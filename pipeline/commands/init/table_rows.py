@@ -38,8 +38,8 @@ UNORDERED = (
     "session and their names as condition. Until then, check refuses the study, so that no change has a wrong sign"
 )
 CONDITION = (
-    "which condition? The name may be a slip, or that of something else, or stand in place of the person's. Fill in "
-    "condition in trials.tsv; until then, check refuses the study"
+    "which condition? The name may be a slip, or that of something else. Fill in condition in trials.tsv; until then, "
+    "check refuses the study"
 )
 HIDDEN = "numbers in place of what may be people's names; the column file of trials.tsv shows which"
 TRIAL_CELLS = (
@@ -71,9 +71,14 @@ def trial_rows(
     """
     notes: Notes = defaultdict(list)
     rows: list[Row] = []
-    owners = _owners(files, copies)
+    put_away = _put_away([file.name for file in files], copies)
+    own = [file for file in files if file.name not in put_away]
+    owners = {one.file.key: one for one in people_and_sessions(own)}
+    by_name = {file.name: owners[file.key] for file in own}
+    owners |= {file.key: by_name[copies[file.name]] for file in files if file.name in put_away}
     sessions, roles = _sessions(files, owners, model_name)
-    copies = _left_out({file.name: owners[file.key] for file in files}, copies)
+    sessions_of = {file.name: owners[file.key].session for file in files}
+    copies = {copy: first for copy, first in copies.items() if sessions_of[copy] == sessions_of[first]}
     roles |= {file.key: "exclude" for file in files if file.name in copies}
     notes[UNORDERED] += dict.fromkeys(owner.person for owner in owners.values() if owner.place is None)
     notes[ASKED] += dict.fromkeys(owner.person for owner in owners.values() if owner.asked)
@@ -113,14 +118,6 @@ def trial_rows(
     return rows, {owner.session: owner.place for owner in owners.values()}, notes
 
 
-def _owners(files: Sequence[Contents], copies: Mapping[str, str]) -> dict[str, Trial]:
-    """Return what is found of the person of each file by its key; of a copy that is put away, what its original has."""
-    put_away = _put_away([file.name for file in files], copies)
-    owners = {one.file.key: one for one in people_and_sessions([file for file in files if file.name not in put_away])}
-    by_name = {one.file.name: one for one in owners.values()}
-    return owners | {file.key: by_name[copies[file.name]] for file in files if file.name in put_away}
-
-
 def _put_away(names: Iterable[str], copies: Mapping[str, str]) -> set[str]:
     """Return copies with the names, but for words of a copy, of files beside them, or outside a folder of copies alone.
 
@@ -138,21 +135,6 @@ def _put_away(names: Iterable[str], copies: Mapping[str, str]) -> set[str]:
     own = {folder for name in names if name not in found for folder in PurePosixPath(name).parents}
     beside = {name for name in found if PurePosixPath(name).parent == PurePosixPath(copies[name]).parent}
     return {name for name, folder in found.items() if name in beside or folder not in own}
-
-
-def _left_out(owners: Mapping[str, Trial], copies: Mapping[str, str]) -> dict[str, str]:
-    """Return the copies that are left out, and ask whose those are that lie in two sessions; a static may serve both.
-
-    ``owners`` are what is found of the person of each file, by its name.
-    """
-    found = dict[str, str]()
-    for copy, original in copies.items():
-        one, other = owners[copy], owners[original]
-        if one.session == other.session or one.person != other.person or not one.facts.stands:
-            found[copy] = original
-            for owner in (one, other):
-                owner.asked |= one.session != other.session
-    return found
 
 
 def _instead_of_static(
