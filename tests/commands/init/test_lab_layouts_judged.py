@@ -50,6 +50,10 @@ NO_QUESTION = (  # names tell all, and the only visit of a person keeps its date
     "stranger_fatigue_one_static",
     *("backup_folder_of_one_person", "bad_trials_moved_away", "polish_roman_examinations"),
     "swedish_with_and_without_shoes",
+    *("two_amputees_of_a_study", "knees_with_gaps", "strokes_with_gaps", "record_numbers"),
+    *("months_after_surgery", "three_months_after_surgery", "months_with_unit_behind"),
+    *("carbon_and_steel_behind_the_number", "people_by_code_with_barefoot_and_shod"),
+    "centre_above_codes_that_files_state",
 )
 QUESTION = (
     "gait_analysis_numbers_of_the_lab",  # a folder that is read as another one
