@@ -26,7 +26,7 @@ def symmetry(
 
     Args:
         about: columns of participants.tsv in ``means``.
-        errors: of :func:`errors_of_means`. The column ``difference_u`` is then the standard uncertainty of the
+        errors: of :func:`.averages.errors_of_means`. The column ``difference_u`` is then the standard uncertainty of the
             difference: what both sides share, such as the pelvis, cancels.
 
     Returns:

@@ -83,7 +83,7 @@ def read_csv(text: str, *kinds: Collection[str]) -> pd.DataFrame:
     Args:
         kinds: the columns of numbers, then those of flags, ``True`` or else, and those that are left out.
     """
-    header, *lines = _lines(io.StringIO(text))
+    header, *lines = _lines(io.StringIO(text.removeprefix("\ufeff")))  # as spreadsheets write it
     return _table(header, lines, *kinds)
 
 
@@ -116,8 +116,8 @@ def _groups_of(lines: Iterable[list[str]], place: int, values: Iterable[str]) ->
 
 
 def _lines(file: Iterable[str]) -> Iterator[list[str]]:
-    """Yield the cells of each line that is not empty, unguarded."""
-    return ([*map(unguard, line)] for line in csv.reader(file) if line)
+    """Yield the cells of each line that is not blank, unguarded."""
+    return ([*map(unguard, line)] for line in csv.reader(file) if any(map(str.strip, line)))
 
 
 def _table(
@@ -127,8 +127,8 @@ def _table(
     flags: Collection[str] = (),
     left_out: Collection[str] = (),
 ) -> pd.DataFrame:
-    """Return lines as of :func:`read_csv`; ValueError if one has another length, or no number where one is due."""
-    columns = [*zip(*lines, strict=True)] or [()] * len(header)
+    """Return lines as of :func:`read_csv`; ValueError if one is longer, or has no number where one is due."""
+    columns = [*itertools.zip_longest(*lines, fillvalue="")] or [()] * len(header)
     cells: dict[str, Any] = {}
     for name, column in zip(header, columns, strict=True):
         if name in numbers:

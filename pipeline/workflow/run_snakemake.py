@@ -114,7 +114,7 @@ def without_pandas() -> Iterator[None]:
         yield
     finally:
         if not loaded:
-            del sys.modules["pandas"]
+            sys.modules.pop("pandas", None)
 
 
 def _prepare(study: Study, arguments: Namespace, *, whole: bool) -> None:

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.tables.csv_files import DIGITS, csv_of, guard_formulas
+from pipeline.tables.csv_files import DIGITS, csv_of, guard_formulas, read_csv
 from tests.support.studies.typed_rows import rows_of
 
 MIXED = pd.DataFrame(
@@ -43,3 +43,9 @@ def test_exact_columns_keep_all_digits_and_no_more_than_they_have() -> None:
     assert lines == ["'=mass_kg,time,work", "70,1234.5678,1.23457", "71.2345678,0.1,1.23457", ",1e-300,1.23457"]
     rows = rows_of(csv_of(table, exact=["time"]).decode())
     assert [float(row["time"]) for row in rows] == table["time"].tolist()
+
+
+def test_a_table_that_a_spreadsheet_saved_again_is_read() -> None:
+    """With a byte-order mark, a line of blanks, and cells left out at the end of a line."""
+    table = read_csv("\ufeffname,value,note\nfirst,1.5,x\n  \n\nsecond,2\n", {"value"})
+    assert table.to_dict("list") == {"name": ["first", "second"], "value": [1.5, 2.0], "note": ["x", ""]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
@@ -63,3 +64,14 @@ def test_snakemake_does_not_load_pandas_and_whoever_has_it_keeps_it(
     with without_pandas():
         assert bool(find_spec("pandas")) is loaded
     assert find_spec("pandas")
+
+
+def test_a_plan_of_changed_keys_leaves_pandas_alone(study: Path) -> None:
+    (study / "study.yaml").write_text("body_model: isb_clusters\nkinetics: {gravity_m_s2: 9.7}\n")
+    code = (
+        "import sys; from pathlib import Path; from pipeline.workflow.run_snakemake import run;"
+        f"print(run(Path({str(study)!r}), ['--dry-run']), 'pandas' in sys.modules, 'pandas.core' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, text=True, check=True, cwd=HOUSE)
+    assert "kinetics" in found.stdout + found.stderr  # something is planned
+    assert found.stdout.splitlines()[-1] == "0 False False"

@@ -89,7 +89,7 @@ def test_a_page_shows_the_people_and_numbers_of_the_norm_and_who_is_of_another_a
     assert about["people"] == "the 3 people (2 F, 1 M), 21 to 30.5 years (mean 25.8), 1 without age of norm.tsv"
     assert about["remarks"] == []
     study = three_people()
-    study.study.attrs["reference"] = json.dumps(about)
+    study = study._replace(study=study.study.assign_attrs(reference=json.dumps(about)))
     for age, words in (
         ("27", []),
         ("40", ["Normal gait of this age", "40 years old, the reference is of the 3 people"]),

@@ -101,6 +101,9 @@ def test_every_figure_is_drawn_in_light_dark_phone_and_print(
     """Whatever text stands in it; that of a person as a single page, which may lie anywhere."""
     place = hostile / page
     if page != "report.html":
+        opened(tab, place)  # with script and style beside it, under another policy
+        assert tab.evaluate("document.querySelectorAll('x-evil').length") == 0
+        assert tab.console == []
         text = single_page(place.read_text(encoding="utf-8"), hostile)
         place = tmp_path / "alone.html"
         place.write_text(text, encoding="utf-8")
