@@ -26,8 +26,8 @@ def symmetry(
 
     Args:
         about: columns of participants.tsv in ``means``.
-        errors: of :func:`.averages.errors_of_means`. The column ``difference_u`` is then the standard uncertainty of the
-            difference: what both sides share, such as the pelvis, cancels.
+        errors: of :func:`.averages.errors_of_means`. The column ``difference_u`` is then the standard uncertainty of
+            the difference: what both sides share, such as the pelvis, cancels.
 
     Returns:
         The columns ``about``, ``metric``, its ``kind``, the means ``left`` and ``right``, and ``difference``, right
