@@ -122,7 +122,7 @@ def test_a_participants_page_has_trunk_and_muscles_only_where_they_are_known(pag
     parts = ["Angles over the gait cycle", "Kinematics", "Kinetics", "Powers"]
     whole = with_muscles(with_trunk(three_people())).person("sub-01")
     for html, further in ((pages["report/sub-01.html"], []), (whole, ["EMG", "Whole body"])):
-        titles = re.findall(r"<h2[^>]*>(.*?)</h2>", html.partition('<div class="figures">')[2])
+        titles = re.findall(r"<h2[^>]*>(.*?)</h2>", html.partition('<div class="figures')[2])
         assert titles[: titles.index("All numbers")] == [*parts, *further]
 
 
