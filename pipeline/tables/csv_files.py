@@ -12,7 +12,7 @@ import operator
 import re
 from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -21,6 +21,14 @@ FORMULA = (*"=+-@", *"\uff1d\uff0b\uff0d\uff20")  # the wide forms too
 NUMBER = re.compile(r"[+-](inf|\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.IGNORECASE)  # with a sign, as a formula begins
 DIGITS = "%.6g"
 AT_A_TIME = 50  # groups of rows: a table of few rows takes as long as one of many
+
+
+class Kinds(NamedTuple):
+    """The columns of a CSV file that hold numbers, those of flags (``True`` or else), and those that are left out."""
+
+    numbers: Collection[str]
+    flags: Collection[str] = ()
+    left_out: Collection[str] = ()
 
 
 def csv_of(table: pd.DataFrame, *, exact: Collection[str] = (), header: bool = True) -> bytes:
@@ -77,17 +85,16 @@ def unguard(cell: str) -> str:
     return cell[1:] if cell.startswith("'") and cell.lstrip("'").startswith(FORMULA) else cell
 
 
-def read_csv(text: str, *kinds: Collection[str]) -> pd.DataFrame:
+def read_csv(text: str, kinds: Kinds) -> pd.DataFrame:
     """Return a CSV file as a table: columns of numbers, NaN for an empty cell, of flags, and of text, unguarded.
 
-    Args:
-        kinds: the columns of numbers, then those of flags, ``True`` or else, and those that are left out.
+    It may be saved by a spreadsheet, which leaves out empty cells at the end of a line.
     """
-    header, *lines = _lines(io.StringIO(text.removeprefix("\ufeff")))  # as spreadsheets write it
-    return _table(header, lines, *kinds)
+    header, *lines = _lines(io.StringIO(text.removeprefix("\ufeff")))  # the mark of its encoding
+    return _table(header, ([*line, *[""] * (len(header) - len(line))] for line in lines), kinds)
 
 
-def tables_of(file: Path, column: str, values: Iterable[str], *kinds: Collection[str]) -> Iterator[pd.DataFrame]:
+def tables_of(file: Path, column: str, values: Iterable[str], kinds: Kinds) -> Iterator[pd.DataFrame]:
     """Yield the rows of a CSV file with each of some values in a column, as of :func:`read_csv`; some may have none.
 
     Rows with one value follow each other in the file, in the order of the values.
@@ -97,7 +104,7 @@ def tables_of(file: Path, column: str, values: Iterable[str], *kinds: Collection
         header = next(lines)
         groups = _groups_of(lines, header.index(column), values)
         while some := [*itertools.islice(groups, AT_A_TIME)]:
-            table, end = _table(header, itertools.chain(*some), *kinds), 0
+            table, end = _table(header, itertools.chain(*some), kinds), 0
             for group in some:
                 start, end = end, end + len(group)
                 yield table.iloc[start:end]
@@ -120,20 +127,14 @@ def _lines(file: Iterable[str]) -> Iterator[list[str]]:
     return ([*map(unguard, line)] for line in csv.reader(file) if any(map(str.strip, line)))
 
 
-def _table(
-    header: list[str],
-    lines: Iterable[list[str]],
-    numbers: Collection[str],
-    flags: Collection[str] = (),
-    left_out: Collection[str] = (),
-) -> pd.DataFrame:
-    """Return lines as of :func:`read_csv`; ValueError if one is longer, or has no number where one is due."""
-    columns = [*itertools.zip_longest(*lines, fillvalue="")] or [()] * len(header)
+def _table(header: list[str], lines: Iterable[list[str]], kinds: Kinds) -> pd.DataFrame:
+    """Return lines as of :func:`read_csv`; ValueError if one has another length, or no number where one is due."""
+    columns = [*zip(*lines, strict=True)] or [()] * len(header)
     cells: dict[str, Any] = {}
     for name, column in zip(header, columns, strict=True):
-        if name in numbers:
+        if name in kinds.numbers:
             cells[name] = np.array([float(cell or "nan") for cell in column])
-        elif name not in left_out:
+        elif name not in kinds.left_out:
             texts = pd.Series([*column], dtype=object)
-            cells[name] = texts == "True" if name in flags else texts
+            cells[name] = texts == "True" if name in kinds.flags else texts
     return pd.DataFrame(cells)

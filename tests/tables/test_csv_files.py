@@ -1,10 +1,12 @@
 """Tables as CSV text: the bytes of pandas' own writer, which is the known reference here, for every kind of column."""
 
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
 
-from pipeline.tables.csv_files import DIGITS, csv_of, guard_formulas, read_csv
+from pipeline.tables.csv_files import DIGITS, Kinds, csv_of, guard_formulas, read_csv, tables_of
 from tests.support.studies.typed_rows import rows_of
 
 MIXED = pd.DataFrame(
@@ -47,5 +49,11 @@ def test_exact_columns_keep_all_digits_and_no_more_than_they_have() -> None:
 
 def test_a_table_that_a_spreadsheet_saved_again_is_read() -> None:
     """With a byte-order mark, a line of blanks, and cells left out at the end of a line."""
-    table = read_csv("\ufeffname,value,note\nfirst,1.5,x\n  \n\nsecond,2\n", {"value"})
+    table = read_csv("\ufeffname,value,note\nfirst,1.5,x\n  \n\nsecond,2\n", Kinds({"value"}))
     assert table.to_dict("list") == {"name": ["first", "second"], "value": [1.5, 2.0], "note": ["x", ""]}
+
+
+def test_a_short_line_of_a_result_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "metrics.csv").write_text("participant,value,note\na,1.5,x\na,2\n")
+    with pytest.raises(ValueError, match="shorter"):
+        next(tables_of(tmp_path / "metrics.csv", "participant", ["a"], Kinds({"value"})))

@@ -116,9 +116,9 @@ def values_of(cycles: pd.DataFrame, symmetry: pd.DataFrame, shown: list[str]) ->
             if mine.any():
                 values[condition, side] = (numbers[mine], people[mine])
         if here := [i for i, (*_, of_place) in enumerate(places) if of_place == condition]:
-            whose = np.array([places[i][0] for i in here])
+            of_people = np.array([places[i][0] for i in here])
             every = of_sides[np.ix_(range(len(COMPARED)), here, [metrics[name] for name in shown])]
-            values |= {(condition, what): (mine, whose) for what, mine in zip(COMPARED, every, strict=True)}
+            values |= {(condition, what): (mine, of_people) for what, mine in zip(COMPARED, every, strict=True)}
     return values
 
 

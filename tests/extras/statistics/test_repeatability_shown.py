@@ -23,7 +23,7 @@ from pipeline.extras.statistics.repeatability.shown import (
 from pipeline.extras.statistics.repeatability.step import repeatability
 from pipeline.results import netcdf
 from pipeline.steps.report.addition import Loaded
-from pipeline.tables.csv_files import csv_of, read_csv
+from pipeline.tables.csv_files import Kinds, csv_of, read_csv
 from pipeline.variables import schema
 from tests.extras.statistics.repeated import SPEED, repeated_study
 from tests.support.studies.for_report import Page, made, three_people, trial_cycles
@@ -34,7 +34,7 @@ def rows_of_study(people: int, *, factor: float = 1.0, visits: int = 2) -> pd.Da
     study, sessions = repeated_study(people, visits)
     study[SPEED] = factor * study[SPEED]
     _, table = repeatability(study, settings=Settings(visits=[f"v{i}" for i in range(visits)]), sessions=sessions)
-    return read_csv(csv_of(table).decode(), NUMBERS)
+    return read_csv(csv_of(table).decode(), Kinds(NUMBERS))
 
 
 @pytest.mark.parametrize("factor", [0.001, 1.0, 1000.0])

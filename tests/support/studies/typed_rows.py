@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 import pandas as pd
 
 from pipeline.results.typed_tables import read_results
-from pipeline.tables.csv_files import read_csv
+from pipeline.tables.csv_files import Kinds, read_csv
 
 
 def typed(table: str, rows: Iterable[Mapping[str, str]]) -> pd.DataFrame:
@@ -17,4 +17,4 @@ def typed(table: str, rows: Iterable[Mapping[str, str]]) -> pd.DataFrame:
 
 def rows_of(text: str) -> list[dict[str, str]]:
     """Return the rows of a CSV file as text, without what guards them from spreadsheets."""
-    return [{str(name): cell for name, cell in row.items()} for row in read_csv(text, ()).to_dict("records")]
+    return [{str(name): cell for name, cell in row.items()} for row in read_csv(text, Kinds(())).to_dict("records")]

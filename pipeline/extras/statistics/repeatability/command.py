@@ -4,7 +4,7 @@ import textwrap
 from pathlib import Path
 
 from ....errors import UserError, without_problems
-from ....tables.csv_files import read_csv
+from ....tables.csv_files import Kinds, read_csv
 from ....tables.terminal_table import align, text_width
 from ....workflow import checksums
 from ....workflow.job_keys import Study
@@ -35,7 +35,7 @@ def repeatability_of(folder: Path) -> str:
         raise UserError(str(path), "no such file", "run the workflow first")
     checksums.as_written(study.path / DERIVED, [path])
     width = text_width()
-    rows = main_rows(read_csv(path.read_text(encoding="utf-8"), NUMBERS))
+    rows = main_rows(read_csv(path.read_text(encoding="utf-8"), Kinds(NUMBERS)))
     if rows.empty:
         raise UserError(str(path), "has no number of a main metric", "see why in quality.csv")
     header = ["metric", "unit", "condition", "side", "n", *header_of(rows), "within-person SD"]

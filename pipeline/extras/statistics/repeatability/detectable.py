@@ -10,7 +10,7 @@ import pandas as pd
 from ....conventions import SIDES
 from ....results import netcdf
 from ....steps.report.visit_changes import DetectableCurves
-from ....tables.csv_files import read_csv
+from ....tables.csv_files import Kinds, read_csv
 from ....variables.cycle_variables import CURVES
 from .variables import OF_METRICS, SINGLE, WITH_BOUNDS
 
@@ -21,7 +21,7 @@ NUMBERS = (*(f"{name}{end}" for name in WITH_BOUNDS for end in ENDS), *SINGLE, *
 
 def table_of(files: Sequence[Path]) -> pd.DataFrame | None:
     """Return the table of a file, None without one; raise ValueError if it is none."""
-    return next((read_csv(file.read_text(encoding="utf-8"), NUMBERS) for file in files), None)
+    return next((read_csv(file.read_text(encoding="utf-8"), Kinds(NUMBERS)) for file in files), None)
 
 
 def detectable_changes(table: pd.DataFrame | None) -> dict[str, dict[str, dict[str, float]]]:

@@ -7,7 +7,7 @@
   const shown = (what) => !hidden.has(what);
   const named = (curve) => plain(`${curve.side}, ${curve.line}`);
   const lines = boxes.map((box) => box.dataset.hides).filter((what) => what.startsWith("line "));
-  // As a class: a rule of the style sheet with :has() takes as long as drawing the page.
+  // As a class: a rule of the style sheet with :has() looks through the page at each of its changes.
   const setApart = () => document.querySelector(".figures")?.classList.toggle("apart", boxes.some((box) => box.dataset.hides === "apart" && box.checked));
   setApart();
   const OF_AXES = { left: ["x", [0, 0.48]], right: ["x2", [0.52, 1]] };
